@@ -173,7 +173,8 @@ std::optional<std::string> diagnose_axes(std::span<const double> stored, std::sp
       sums[wraps] += std::abs(stored[k] - stored[k - 1]);
       counts[wraps] += 1.0;
     }
-    return counts[0] * counts[1] == 0.0 || sums[0] == 0.0 ? 0.0 : sums[1] / counts[1] / (sums[0] / counts[0]);
+    if (counts[0] * counts[1] == 0.0 || sums[1] == 0.0) return 0.0;
+    return sums[0] == 0.0 ? HUGE_VAL : sums[1] / counts[1] / (sums[0] / counts[0]);
   };
   const double stated = jump(shape.back());
   for (std::size_t axis = 0; axis + 1 < shape.size(); ++axis) {
