@@ -80,20 +80,27 @@ bool in_kilometres(const Array& values, const Placement& placement) {
 /// The axes with their pixels: one scale for all, as large as `width` and `height` allow.
 std::vector<Side> sides(const FieldFigure& figure, const std::vector<Slice>& slices, double width,
                         double height) {
-  double widths = 0.0;
-  double highest = 0.0;
+  const auto pixels = [&](std::size_t axis, double scale) {
+    return std::max(least_side,
+                    static_cast<int>(std::lround(scale * extent(figure.values, figure.placement, axis))));
+  };
+  double scale = HUGE_VAL;
   for (const Slice& slice : slices) {
-    widths += extent(figure.values, figure.placement, slice.across);
-    highest = std::max(highest, extent(figure.values, figure.placement, slice.down));
+    scale = std::min(scale, height / extent(figure.values, figure.placement, slice.down));
+    scale = std::min(scale, width / extent(figure.values, figure.placement, slice.across));
   }
-  const double scale = std::min(width / widths, height / highest);
+  const auto too_wide = [&] {
+    int widths = 0;
+    for (const Slice& slice : slices) widths += pixels(slice.across, scale);
+    return widths > width;
+  };
+  while (too_wide()) scale *= 0.99;  // in steps, because panels at their least size do not shrink
   const double metre = in_kilometres(figure.values, figure.placement) ? 1e-3 : 1.0;
   std::vector<Side> all;
   for (std::size_t axis = 0; axis < figure.values.shape.size(); ++axis) {
     const double size = extent(figure.values, figure.placement, axis);
     const double first = figure.placement.origin[axis] - 0.5 * figure.placement.spacing[axis];
-    const int pixels = std::max(least_side, static_cast<int>(std::lround(size * scale)));
-    all.push_back({figure.placement.axes[axis], metre * first, metre * (first + size), pixels});
+    all.push_back({figure.placement.axes[axis], metre * first, metre * (first + size), pixels(axis, scale)});
   }
   return all;
 }
