@@ -27,9 +27,9 @@ def list_cases(program):
 
 
 def run_case(program, case, limit):
-    """(case, "passed" | "failed" | "skipped", what it printed, seconds)."""
+    """(case, "passed" | "failed" | "skipped", what it printed, seconds). A case without an index is a command by name."""
     start = time.monotonic()
-    command = [program, f"--first={case[0]}", f"--last={case[0]}"]
+    command = [program, f"--first={case[0]}", f"--last={case[0]}"] if case[0] else [case[2]]
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           text=True, errors="replace", start_new_session=True) as process:
         try:
@@ -46,7 +46,7 @@ def run_case(program, case, limit):
     lines = [line for line in text.splitlines()
              if line.strip() and " passed, " not in line and not line.startswith(("=====", "TEST CASE: "))]
     outcome = {0: "passed", SKIPPED: "skipped"}.get(status, "failed")
-    if outcome == "passed" and "1 passed, 0 failed, 0 skipped" not in text:
+    if outcome == "passed" and case[0] and "1 passed, 0 failed, 0 skipped" not in text:
         outcome, lines = "failed", lines + ["ended well without having run the case"]
     return case, outcome, lines, time.monotonic() - start
 
@@ -55,7 +55,8 @@ def report(result, done, total):
     """A line a case that ran long, failed, was skipped or had something to say; what it printed below."""
     (_, _, name), outcome, lines, seconds = result
     if outcome == "skipped":
-        print(next((line for line in lines if line.startswith("skipped: ")), f"skipped: {name}"), flush=True)
+        reasons = [line for line in lines if line.startswith("skipped: ")]
+        print(reasons[0] if reasons else f"skipped: {name}: {' '.join(lines)}", flush=True)
     elif outcome == "failed" or lines or seconds > 20:
         print(f"[{done}/{total}] {outcome}: {name} ({seconds:.1f} s)", flush=True)
         for line in lines:
@@ -92,12 +93,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("program", type=lambda text: str(Path(text).resolve()))
     parser.add_argument("--floor", type=Path, help="file with the least number of cases that must pass")
+    parser.add_argument("--also", action="append", default=[], help="a command that counts as a case of its own")
     parser.add_argument("--match", help="run only cases whose name or suite holds this text")
     parser.add_argument("--limit", type=int, default=3600 if os.environ.get("ONDULA_FULL") == "1" else 900,
                         help="seconds that one case may take")
     options = parser.parse_args()
 
-    cases = list_cases(options.program)
+    cases = list_cases(options.program) + [(None, "", command) for command in options.also]
     if options.match:
         cases = [case for case in cases if options.match in case[2] or options.match == case[1]]
     times_path = Path(options.program).with_suffix(".times.json")
