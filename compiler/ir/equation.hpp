@@ -19,13 +19,13 @@ struct Location {
 };
 
 /// The values a parameter may take.
-enum class Domain { any, nonnegative, positive };
+enum class Sign { any, nonnegative, positive };
 
 /// A model array given by the user, one value per node.
 struct Parameter {
   std::string name;
   std::string unit;
-  Domain domain = Domain::any;
+  Sign sign = Sign::any;
   Location location;
 };
 
