@@ -87,7 +87,7 @@ bool compile(const ondula_clang_request& request, Output& output) {
   const std::vector<const char*> arguments = resolve_arguments(request, host_cpu);
 
   llvm::IntrusiveRefCntPtr<clang::DiagnosticOptions> options(new clang::DiagnosticOptions);
-  clang::TextDiagnosticPrinter printer(log, options.get());
+  clang::TextDiagnosticPrinter printer(log, options.get());  // for errors in the arguments
   llvm::IntrusiveRefCntPtr<clang::DiagnosticsEngine> diagnostics(
       new clang::DiagnosticsEngine(new clang::DiagnosticIDs, options, &printer, /*ShouldOwnClient=*/false));
 
@@ -101,7 +101,7 @@ bool compile(const ondula_clang_request& request, Output& output) {
 
   clang::CompilerInstance instance;
   instance.setInvocation(invocation);
-  instance.createDiagnostics(&printer, /*ShouldOwnClient=*/false);
+  instance.createDiagnostics(new clang::TextDiagnosticPrinter(log, &invocation->getDiagnosticOpts()));
   // An empty file system: a text that includes something fails the same way on every machine.
   instance.createFileManager(llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>());
   instance.setOutputStream(std::make_unique<llvm::raw_svector_ostream>(output.object));

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <iterator>
 #include <map>
 
 #include "compiler/error.hpp"
@@ -40,38 +41,38 @@ Resolved resolve(const Cpu& cpu, const std::vector<std::string>& options) {
   return resolved;
 }
 
+// clang-format off
+constexpr const char* target[] = {"-triple", "x86_64-unknown-linux-gnu", "-target-cpu", "x86-64", "-tune-cpu", "native"};
+
+constexpr const char* fixed[] = {
+    "-emit-obj", "-x", "c++", "-std=c++20", "-fno-rtti",
+    // position-independent, so that a loader of ours can put it anywhere
+    "-mrelocation-model", "pic", "-pic-level", "2", "-fvisibility=hidden",
+    // arithmetic exactly as written, and loops stay loops instead of calls of memset or memcpy
+    "-ffp-contract=off", "-fno-builtin", "-ffreestanding", "-nostdsysteminc", "-nobuiltininc",
+    // what the driver adds at -O2
+    "-vectorize-loops", "-vectorize-slp", "-mframe-pointer=none", "-discard-value-names", "-ferror-limit", "20",
+    // a warning is an error, except over names that generated text leaves unused, loops that stay scalar, and vector types
+    // passed between kernels of one text
+    "-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter", "-Wno-unused-variable", "-Wno-unused-function",
+    "-Wno-unused-but-set-variable", "-Wno-pass-failed", "-Wno-psabi"};
+// clang-format on
+
 }  // namespace
 
 std::vector<std::string> host_arguments(const Cpu& cpu, const std::vector<std::string>& options,
                                         const std::string& name) {
   const Resolved resolved = resolve(cpu, options);
-  std::vector<std::string> arguments = {"-triple",   "x86_64-unknown-linux-gnu",
-                                        "-emit-obj", "-main-file-name",
-                                        name,        "-target-cpu",
-                                        "x86-64",    "-tune-cpu",
-                                        "native"};
+  std::vector<std::string> arguments(std::begin(target), std::end(target));
   for (const std::string& feature : cpu.features) {
     arguments.emplace_back("-target-feature");
     arguments.push_back("+" + feature);
   }
-  const char* fixed[] = {
-      // position-independent, so that a loader of ours can put it anywhere
-      "-mrelocation-model", "pic", "-pic-level", "2", "-fvisibility=hidden",
-      // arithmetic exactly as written: no contraction, and loops stay loops instead of calls of memset or
-      // memcpy
-      "-ffp-contract=off", "-fno-builtin", "-ffreestanding", "-nostdsysteminc", "-nobuiltininc",
-      // what the driver adds at -O2
-      "-vectorize-loops", "-vectorize-slp", "-mframe-pointer=none", "-discard-value-names", "-ferror-limit",
-      "20",
-      // a warning is an error, except over what generated text does on purpose
-      "-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter", "-Wno-unused-variable", "-Wno-unused-function",
-      "-Wno-unused-but-set-variable", "-Wno-pass-failed", "-Wno-psabi", "-std=c++20", "-fdeprecated-macro",
-      "-fno-rtti", "-x", "c++"};
   arguments.insert(arguments.end(), std::begin(fixed), std::end(fixed));
   arguments.push_back(resolved.optimise);
   if (!resolved.vector_width.empty()) arguments.push_back(resolved.vector_width);
   for (const auto& [macro, definition] : resolved.macros) arguments.push_back(definition);
-  arguments.push_back(name);
+  arguments.insert(arguments.end(), {"-main-file-name", name, name});
   return arguments;
 }
 
