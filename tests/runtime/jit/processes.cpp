@@ -1,10 +1,14 @@
 // Tests of several processes on one cache, of quiet compilation, and of how long things take.
 // SPDX-License-Identifier: MIT
+#include <dlfcn.h>
 #include <doctest/doctest.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <iostream>
 #include <string>
 #include <vector>
@@ -28,6 +32,38 @@ TEST_CASE("C1: of two processes with the same kernel the second compiles nothing
   };
   CHECK(run(false));
   CHECK(run(true));
+}
+
+TEST_CASE("jit: a cached kernel needs no Clang module at all") {
+  ONDULA_NEEDS_CLANG();
+  const TemporaryDirectory directory;
+  jit::HostCompiler(cache_in(directory)).compile(axpy_source());
+  ::setenv("ONDULA_CLANG_MODULE", "/nowhere/libondula-clang.so", 1);
+  jit::HostCompiler compiler(cache_in(directory));
+  CHECK(axpy_works(*compiler.compile(axpy_source())));
+  CHECK(compiler.history().front().cache_hit);
+  ::unsetenv("ONDULA_CLANG_MODULE");
+}
+
+TEST_CASE("C27: kernels compile in a program that has another LLVM loaded for all to see") {
+  ONDULA_NEEDS_CLANG();
+  bool tried = false;
+  for (const char* name : {"libLLVM-13.so.1", "libLLVM-14.so.1", "libLLVM-15.so.1", "libLLVM-16.so.1"}) {
+    const TemporaryDirectory directory;
+    const std::filesystem::path output = directory.path() / "output";
+    const bool good = in_child(
+        [&] {
+          if (::dlopen(name, RTLD_NOW | RTLD_GLOBAL) == nullptr) return true;
+          write_bytes(directory.path() / "tried", "");
+          jit::HostCompiler compiler({.directory = "off"});
+          return axpy_works(*compiler.compile(axpy_source()));
+        },
+        output);
+    CHECK(good);
+    CHECK(read_bytes(output) == "");
+    tried = tried || std::filesystem::exists(directory.path() / "tried");
+  }
+  if (!tried) ONDULA_SKIP("no other LLVM is installed");
 }
 
 TEST_CASE("C2: processes that start on an empty cache together all succeed and leave whole entries only") {
