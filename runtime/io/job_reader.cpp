@@ -43,7 +43,8 @@ class DuplicateCheck final : public nlohmann::json_sax<Json> {
     throw UserError(fmt::format("{}: the key stands twice in this object; keep one", path()));
   }
 
-  bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception& error) override {
+  bool parse_error(std::size_t position, const std::string&,
+                   const nlohmann::detail::exception& error) override {
     position_ = position;
     message_ = error.what();
     return false;
@@ -96,19 +97,20 @@ std::string reason_of(const std::string& message) {
 
 std::string plural_unit(std::string_view unit) { return unit.empty() ? "" : fmt::format(", in {}", unit); }
 
+}  // namespace
+
 std::string describe(const Range& range) {
   const bool low = std::isfinite(range.low);
   const bool high = std::isfinite(range.high);
   const std::string unit = plural_unit(range.unit);
   const char* above = range.low_open ? ">" : ">=";
   const char* below = range.high_open ? "<" : "<=";
-  if (low && high) return fmt::format("a number {} {:g} and {} {:g}{}", above, range.low, below, range.high, unit);
+  if (low && high)
+    return fmt::format("a number {} {:g} and {} {:g}{}", above, range.low, below, range.high, unit);
   if (low) return fmt::format("a number {} {:g}{}", above, range.low, unit);
   if (high) return fmt::format("a number {} {:g}{}", below, range.high, unit);
   return "a number" + unit;
 }
-
-}  // namespace
 
 nlohmann::ordered_json parse_strict(std::string_view text) {
   DuplicateCheck check;
@@ -118,7 +120,8 @@ nlohmann::ordered_json parse_strict(std::string_view text) {
     const auto line = 1 + std::count(before.begin(), before.end(), '\n');
     const std::size_t start = before.rfind('\n');
     const std::size_t column = start == std::string_view::npos ? end + 1 : end - start;
-    throw UserError(fmt::format("line {}, column {}: not valid JSON: {}", line, column, reason_of(check.message())));
+    throw UserError(
+        fmt::format("line {}, column {}: not valid JSON: {}", line, column, reason_of(check.message())));
   }
   return Json::parse(text.begin(), text.end());
 }
@@ -152,7 +155,8 @@ std::string Node::found() const {
 }
 
 void Node::fail(const std::string& allowed) const {
-  throw UserError(fmt::format("{}: found {}; allowed: {}", path_.empty() ? "the job" : path_, found(), allowed));
+  throw UserError(
+      fmt::format("{}: found {}; allowed: {}", path_.empty() ? "the job" : path_, found(), allowed));
 }
 
 void Node::refuse(const std::string& message) const {
@@ -167,19 +171,24 @@ void Node::only(const std::vector<std::string>& keys) const {
   }
 }
 
-std::string Node::one_of(const std::vector<std::string>& choices, const std::vector<std::string>& keys) const {
+std::string Node::one_of(const std::vector<std::string>& choices,
+                         const std::vector<std::string>& keys) const {
   only(keys);
   std::string chosen;
   for (const std::string& choice : choices) {
     if (!has(choice)) continue;
-    if (!chosen.empty()) refuse(fmt::format("\"{}\" and \"{}\" exclude each other; keep one", chosen, choice));
+    if (!chosen.empty())
+      refuse(fmt::format("\"{}\" and \"{}\" exclude each other; keep one", chosen, choice));
     chosen = choice;
   }
-  if (chosen.empty()) refuse(fmt::format("one of these keys is needed: {}; found {}", list_of(choices), found()));
+  if (chosen.empty())
+    refuse(fmt::format("one of these keys is needed: {}; found {}", list_of(choices), found()));
   return chosen;
 }
 
-bool Node::has(std::string_view key) const { return value_->is_object() && value_->find(std::string(key)) != value_->end(); }
+bool Node::has(std::string_view key) const {
+  return value_->is_object() && value_->find(std::string(key)) != value_->end();
+}
 
 std::optional<Node> Node::find(std::string_view key) const {
   if (!value_->is_object()) return std::nullopt;
@@ -197,7 +206,8 @@ Node Node::at(std::string_view key, std::string_view meaning) const {
 std::vector<std::pair<std::string, Node>> Node::members() const {
   if (!value_->is_object()) fail("an object");
   std::vector<std::pair<std::string, Node>> list;
-  for (const auto& member : value_->items()) list.emplace_back(member.key(), Node(member.value(), path_of(member.key())));
+  for (const auto& member : value_->items())
+    list.emplace_back(member.key(), Node(member.value(), path_of(member.key())));
   return list;
 }
 
@@ -205,7 +215,8 @@ std::vector<Node> Node::items() const {
   if (!value_->is_array()) fail("a list");
   std::vector<Node> list;
   list.reserve(value_->size());
-  for (std::size_t i = 0; i < value_->size(); ++i) list.emplace_back((*value_)[i], fmt::format("{}[{}]", path_, i));
+  for (std::size_t i = 0; i < value_->size(); ++i)
+    list.emplace_back((*value_)[i], fmt::format("{}[{}]", path_, i));
   return list;
 }
 
@@ -221,7 +232,8 @@ double Node::number(const Range& range) const {
 std::int64_t Node::integer(std::int64_t low, std::int64_t high, std::string_view unit) const {
   const auto complain = [&] {
     const bool bounded = high < std::numeric_limits<std::int64_t>::max();
-    fail((bounded ? fmt::format("a whole number from {} to {}", low, high) : fmt::format("a whole number >= {}", low)) +
+    fail((bounded ? fmt::format("a whole number from {} to {}", low, high)
+                  : fmt::format("a whole number >= {}", low)) +
          plural_unit(unit));
   };
   if (!value_->is_number()) complain();

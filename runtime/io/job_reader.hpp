@@ -13,11 +13,12 @@
 
 namespace ondula::io {
 
-/// Parses strict JSON. Throws UserError with line and column on a syntax error, and with the path on a key that an
-/// object holds twice.
+/// Parses strict JSON. Throws UserError with line and column on a syntax error, and with the path on a key
+/// that an object holds twice.
 nlohmann::ordered_json parse_strict(std::string_view text);
 
-/// What a number may be: low <= value <= high, the bounds themselves left out where "open"; `unit` is for messages.
+/// What a number may be: low <= value <= high, the bounds themselves left out where "open"; `unit` is for
+/// messages.
 struct Range {
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();
@@ -26,6 +27,8 @@ struct Range {
   std::string unit;
 };
 
+/// The range in words: "a number > 0, in s".
+std::string describe(const Range& range);
 /// Any finite number.
 Range any_number(std::string unit = "");
 /// A number > 0.
@@ -33,7 +36,8 @@ Range positive_number(std::string unit = "");
 /// A number >= 0.
 Range nonnegative_number(std::string unit = "");
 
-/// A JSON value and the path that leads to it ("sources[2].at.z"). It refers to the document, which must outlive it.
+/// A JSON value and the path that leads to it ("sources[2].at.z"). It refers to the document, which must
+/// outlive it.
 class Node {
  public:
   Node(const nlohmann::ordered_json& value, std::string path) : value_(&value), path_(std::move(path)) {}
@@ -50,7 +54,8 @@ class Node {
   /// Throws "PATH: MESSAGE".
   [[noreturn]] void refuse(const std::string& message) const;
 
-  /// An object with no other keys than `keys`; an unknown one is refused with the nearest known one and the list.
+  /// An object with no other keys than `keys`; an unknown one is refused with the nearest known one and the
+  /// list.
   void only(const std::vector<std::string>& keys) const;
   /// The same, and exactly one of `choices` (all of them in `keys`) is present; returns it.
   std::string one_of(const std::vector<std::string>& choices, const std::vector<std::string>& keys) const;

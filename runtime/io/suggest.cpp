@@ -56,7 +56,9 @@ std::string nearest(std::string_view name, const std::vector<std::string>& known
   return best;
 }
 
-std::string list_of(const std::vector<std::string>& names) { return fmt::format("{}", fmt::join(names, ", ")); }
+std::string list_of(const std::vector<std::string>& names) {
+  return fmt::format("{}", fmt::join(names, ", "));
+}
 
 std::string suggestion(std::string_view name, const std::vector<std::string>& known) {
   std::string text;

@@ -12,8 +12,8 @@ namespace ondula::io {
 /// (optimal string alignment).
 int edit_distance(std::string_view a, std::string_view b);
 
-/// The name nearest to `name`, or an empty string where none is near: at most a third of the longer one's letters
-/// (at least two) may differ. Case is ignored; the first of equally near names wins.
+/// The name nearest to `name`, or an empty string where none is near: at most a third of the longer one's
+/// letters (at least two) may differ. Case is ignored; the first of equally near names wins.
 std::string nearest(std::string_view name, const std::vector<std::string>& known);
 
 /// The names joined by ", ".

@@ -84,7 +84,8 @@ double ormsby_value(const WaveletSpec& spec, double tau) {
   return raw / (pi * (f[3] + f[2] - f[1] - f[0]));
 }
 
-/// Time after which the Ormsby tail's bound, (1/(f4−f3) + 1/(f2−f1)) / (π² τ² (f4+f3−f2−f1)), is under `level`.
+/// Time after which the Ormsby tail's bound, (1/(f4−f3) + 1/(f2−f1)) / (π² τ² (f4+f3−f2−f1)), is under
+/// `level`.
 double ormsby_reach(const std::array<double, 4>& f, double level) {
   const double ramps = 1 / (f[3] - f[2]) + 1 / (f[1] - f[0]);
   return std::sqrt(ramps / (f[3] + f[2] - f[1] - f[0]) / level) / pi;
@@ -93,12 +94,17 @@ double ormsby_reach(const std::array<double, 4>& f, double level) {
 /// Half the time over which a wavelet by formula is worth looking at.
 double half_length(const WaveletSpec& spec) {
   switch (spec.kind) {
-    case WaveletKind::ricker: return 2.2 / spec.frequency;
-    case WaveletKind::gabor: return 6 * spec.gamma / (2 * pi * spec.frequency);
-    case WaveletKind::gaussian: return 7 / gaussian_width(spec);
-    case WaveletKind::ormsby: return ormsby_reach(spec.corners, 1e-3);
+    case WaveletKind::ricker:
+      return 2.2 / spec.frequency;
+    case WaveletKind::gabor:
+      return 6 * spec.gamma / (2 * pi * spec.frequency);
+    case WaveletKind::gaussian:
+      return 7 / gaussian_width(spec);
+    case WaveletKind::ormsby:
+      return ormsby_reach(spec.corners, 1e-3);
     case WaveletKind::file:
-    case WaveletKind::samples: break;
+    case WaveletKind::samples:
+      break;
   }
   throw InternalError("half_length: this wavelet has no formula");
 }
@@ -131,7 +137,8 @@ void add_spectrum(WaveletFacts& facts, const std::vector<double>& series, double
   const std::vector<double> spectrum = amplitude_spectrum(series);
   const std::size_t last = spectrum.size() - 1;
   const double bin = 1 / (2 * static_cast<double>(last) * step);
-  const auto peak = static_cast<std::size_t>(std::max_element(spectrum.begin(), spectrum.end()) - spectrum.begin());
+  const auto peak =
+      static_cast<std::size_t>(std::max_element(spectrum.begin(), spectrum.end()) - spectrum.begin());
   const double floor = 0.01 * spectrum[peak];
   facts.dominant_frequency = bin * static_cast<double>(peak);
   if (peak > 0 && peak < last) {  // the vertex of the parabola through the three highest bins
@@ -153,7 +160,8 @@ void add_spectrum(WaveletFacts& facts, const std::vector<double>& series, double
   facts.high_energy = high / total;
 }
 
-/// Facts of `series`, sampled every `step` seconds from `start` on, for a run that samples it every dt from t0 on.
+/// Facts of `series`, sampled every `step` seconds from `start` on, for a run that samples it every dt from
+/// t0 on.
 WaveletFacts facts_of(const std::vector<double>& series, double start, double step, double t0, double dt) {
   WaveletFacts facts;
   std::size_t peak = 0;
@@ -179,12 +187,17 @@ WaveletFacts facts_of(const std::vector<double>& series, double start, double st
 
 double default_delay(const WaveletSpec& spec) {
   switch (spec.kind) {
-    case WaveletKind::ricker: return 1.5 / spec.frequency;
-    case WaveletKind::gaussian: return 1.5 / spec.frequency * std::sqrt(spec.derivative / 2.0);
-    case WaveletKind::gabor: return spec.gamma / (2 * spec.frequency);
-    case WaveletKind::ormsby: return ormsby_reach(spec.corners, 5e-3);
+    case WaveletKind::ricker:
+      return 1.5 / spec.frequency;
+    case WaveletKind::gaussian:
+      return 1.5 / spec.frequency * std::sqrt(spec.derivative / 2.0);
+    case WaveletKind::gabor:
+      return spec.gamma / (2 * spec.frequency);
+    case WaveletKind::ormsby:
+      return ormsby_reach(spec.corners, 5e-3);
     case WaveletKind::file:
-    case WaveletKind::samples: break;
+    case WaveletKind::samples:
+      break;
   }
   return 0;
 }
@@ -192,12 +205,17 @@ double default_delay(const WaveletSpec& spec) {
 double wavelet_value(const WaveletSpec& spec, double t) {
   const double tau = t - spec.delay;
   switch (spec.kind) {
-    case WaveletKind::ricker: return ricker_value(spec, tau);
-    case WaveletKind::gabor: return gabor_value(spec, tau);
-    case WaveletKind::ormsby: return ormsby_value(spec, tau);
-    case WaveletKind::gaussian: return gaussian_value(spec, tau);
+    case WaveletKind::ricker:
+      return ricker_value(spec, tau);
+    case WaveletKind::gabor:
+      return gabor_value(spec, tau);
+    case WaveletKind::ormsby:
+      return ormsby_value(spec, tau);
+    case WaveletKind::gaussian:
+      return gaussian_value(spec, tau);
     case WaveletKind::file:
-    case WaveletKind::samples: break;
+    case WaveletKind::samples:
+      break;
   }
   throw InternalError("wavelet_value: this wavelet has no formula");
 }
@@ -224,7 +242,8 @@ std::vector<double> amplitude_spectrum(const std::vector<double>& series, int pa
 WaveletFacts wavelet_facts(const WaveletSpec& spec, double t0, double dt) {
   const double highest = spec.kind == WaveletKind::ormsby ? spec.corners[3] : spec.frequency;
   const double half = half_length(spec);
-  // Eight times finer than the run, to see what lies above its Nyquist frequency; bounded for very long wavelets.
+  // Eight times finer than the run, to see what lies above its Nyquist frequency; bounded for very long
+  // wavelets.
   constexpr double most_samples = 1 << 16;
   const double step = std::max(std::min(dt / 8, 1 / (16 * highest)), 2 * half / most_samples);
   const double start = spec.delay - half;
@@ -239,42 +258,50 @@ WaveletFacts series_facts(const std::vector<double>& series, double t0, double d
   return facts_of(series, t0, dt, t0, dt);
 }
 
-std::vector<std::string> wavelet_warnings(const WaveletFacts& facts, const std::string& where, double t0, double dt,
-                                          std::int64_t steps) {
+std::vector<std::string> wavelet_warnings(const WaveletFacts& facts, const std::string& where, double t0,
+                                          double dt, std::int64_t steps) {
   std::vector<std::string> warnings;
   if (steps <= 0) return warnings;
   if (!(facts.peak > 0)) return {where + ": the wavelet is zero everywhere; the source is silent"};
   if (facts.cut_ratio > 0.01) {
-    warnings.push_back(fmt::format("{}: the wavelet starts at {:.3g} % of its peak (its first sample is at {:g} s), a jump that "
-                                   "radiates noise; delay it so that it starts under 1 %",
-                                   where, 100 * facts.cut_ratio, t0));
+    warnings.push_back(fmt::format(
+        "{}: the wavelet starts at {:.3g} % of its peak (its first sample is at {:g} s), a jump that "
+        "radiates noise; delay it so that it starts under 1 %",
+        where, 100 * facts.cut_ratio, t0));
   }
   const double nyquist = 1 / (2 * dt);
   if (facts.high_energy > 1e-4) {
-    warnings.push_back(fmt::format("{}: {:.2g} % of the wavelet's energy lies above 0.8 of the Nyquist frequency {:g} Hz of dt = {:g} s; "
-                                   "use a smaller dt or a lower frequency",
-                                   where, 100 * facts.high_energy, nyquist, dt));
+    warnings.push_back(
+        fmt::format("{}: {:.2g} % of the wavelet's energy lies above 0.8 of the Nyquist frequency {:g} Hz of "
+                    "dt = {:g} s; "
+                    "use a smaller dt or a lower frequency",
+                    where, 100 * facts.high_energy, nyquist, dt));
   }
   const double end = t0 + static_cast<double>(steps - 1) * dt;
   const double slack = 1e-9 * dt;
   if (facts.onset_time > end + slack) {
-    warnings.push_back(fmt::format("{}: the wavelet starts at {:g} s, after the record ends ({:g} s): the run stays silent", where,
-                                   facts.onset_time, end));
+    warnings.push_back(
+        fmt::format("{}: the wavelet starts at {:g} s, after the record ends ({:g} s): the run stays silent",
+                    where, facts.onset_time, end));
   } else if (facts.peak_time > end + slack) {
-    warnings.push_back(fmt::format("{}: the record ends at {:g} s, before the wavelet's peak at {:g} s", where, end, facts.peak_time));
+    warnings.push_back(fmt::format("{}: the record ends at {:g} s, before the wavelet's peak at {:g} s",
+                                   where, end, facts.peak_time));
   }
   return warnings;
 }
 
-std::optional<std::string> sampling_warning(double slowest, double top_frequency, const std::vector<double>& spacing) {
+std::optional<std::string> sampling_warning(double slowest, double top_frequency,
+                                            const std::vector<double>& spacing) {
   constexpr double advised = 5;
   if (spacing.empty() || !(top_frequency > 0) || !(slowest > 0)) return std::nullopt;
   const double coarsest = *std::max_element(spacing.begin(), spacing.end());
   const double wavelength = slowest / top_frequency;
   if (wavelength / coarsest >= advised) return std::nullopt;
-  return fmt::format("{:.2f} points per wavelength at {:g} m/s, the slowest speed, and {:.4g} Hz, where the wavelet's spectrum falls below "
-                     "1 % of its peak, on a spacing of {:g} m; at least {:g} are advised: a spacing of {:.4g} m or less",
-                     wavelength / coarsest, slowest, top_frequency, coarsest, advised, wavelength / advised);
+  return fmt::format(
+      "{:.2f} points per wavelength at {:g} m/s, the slowest speed, and {:.4g} Hz, where the wavelet's "
+      "spectrum falls below "
+      "1 % of its peak, on a spacing of {:g} m; at least {:g} are advised: a spacing of {:.4g} m or less",
+      wavelength / coarsest, slowest, top_frequency, coarsest, advised, wavelength / advised);
 }
 
 }  // namespace ondula::io
