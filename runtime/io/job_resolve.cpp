@@ -11,7 +11,7 @@
 
 #include "compiler/error.hpp"
 #include "runtime/io/geometry.hpp"
-#include "runtime/io/job_wavelets.hpp"
+#include "runtime/io/job_wavelet_set.hpp"
 #include "runtime/io/suggest.hpp"
 
 namespace ondula::io {

@@ -1,6 +1,6 @@
 // The samples of each source's wavelet, and the warnings they give.
 // SPDX-License-Identifier: MIT
-#include "runtime/io/job_wavelets.hpp"
+#include "runtime/io/job_wavelet_set.hpp"
 
 #include <fmt/format.h>
 
