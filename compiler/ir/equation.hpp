@@ -1,0 +1,69 @@
+// An equation as its author stated it, for given axes: parameters, fields, evolution equations.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compiler/ir/expr.hpp"
+#include "compiler/ir/unit.hpp"
+
+namespace ondula::ir {
+
+/// The author's own file and line.
+struct Location {
+  std::string file;
+  unsigned line = 0;
+  std::string text() const { return file + ":" + std::to_string(line); }
+};
+
+/// The values a parameter may take.
+enum class Sign { any, nonnegative, positive };
+
+/// A model array given by the user, one value per node.
+struct Parameter {
+  std::string name;
+  std::string unit;
+  Sign sign = Sign::any;
+  Location location;
+};
+
+/// What a field is; decides its grid (stagger) and its images at faces.
+enum class FieldKind { scalar, vector, tensor };
+
+/// One component of a field. `stagger` counts half cells (0 or 1) along each axis.
+struct Field {
+  std::string name;   ///< "u", "v.z", "s.xz"
+  std::string group;  ///< the author's name: "u", "v", "s"
+  std::string unit;
+  FieldKind kind = FieldKind::scalar;
+  std::vector<int> component;  ///< axes of the component: {} , {a}, {a, b}
+  HalfCells stagger{};
+  int time_order = 0;      ///< 2: levels n and n-1 are kept; 1: one level, updated in place
+  bool half_step = false;  ///< lives at t_n - dt/2 when a record is taken
+  int strip_axis = -1;     ///< CPML memory variable: lives on the strips of this axis only
+  Location location;
+};
+
+/// d^order/dt^order of one component equals `rhs`.
+struct Evolution {
+  std::string field;
+  int order = 1;
+  Expr rhs;
+  Location location;
+};
+
+/// What the DSL hands to the passes. Owns the pool every later Program of this compilation shares.
+struct Equation {
+  std::string name;
+  std::string description;
+  std::vector<std::string> axes;
+  std::shared_ptr<Pool> pool;  // shared by all Programs made from this equation
+  std::vector<Parameter> parameters;
+  std::vector<Field> fields;
+  std::vector<std::string> sources;  ///< fields that have a source term
+  std::vector<Evolution> evolutions;
+};
+
+}  // namespace ondula::ir

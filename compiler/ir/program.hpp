@@ -1,0 +1,97 @@
+// A Program: what one time step does, in order. Forward, adjoint and reversed steps are all Programs.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "compiler/ir/equation.hpp"
+
+namespace ondula::ir {
+
+/// Where an update acts. `live`: every point that evolves. `strip`: the cells of an axis's absorbing layers,
+/// where d > 0. `apron`: the first `order/2` cells beside a strip, inwards. Strips and aprons have a minus
+/// and a plus side.
+enum class RegionKind { live, strip, apron };
+
+struct Region {
+  RegionKind kind = RegionKind::live;
+  int axis = -1;
+  friend bool operator==(const Region&, const Region&) = default;
+};
+
+/// field(level) = value, or += value where `accumulate`.
+struct Update {
+  std::string field;
+  int level = 1;
+  Expr value;
+  bool accumulate = false;
+  std::vector<Region> regions;  ///< the union of these; never overlapping
+};
+
+/// field(level) += factor * (sum of wavelet sample * weight / cell volume), at the taps of each source of
+/// `source`.
+struct Injection {
+  std::string source;
+  std::string field;
+  int level = 1;
+  Expr factor;
+};
+
+/// Receivers of `field` read it here.
+struct Sample {
+  std::string field;
+};
+
+/// The halo of field(level) is filled by the images its faces prescribe.
+struct Halo {
+  std::string field;
+  int level = 1;
+};
+
+using Operation = std::variant<Sample, Update, Injection, Halo>;
+
+/// A nodal array computed from the parameters once per model.
+struct Coefficient {
+  std::string name;
+  Expr definition;  ///< pointwise in parameters and symbols
+};
+
+/// A run-time scalar computed from symbols (dt, h_z, ...) once per run, in double, rounded once.
+struct Scalar {
+  std::string name;
+  Expr definition;
+};
+
+/// One time step. Value type: passes take one and return another; the pool is shared by all of one
+/// compilation.
+struct Program {
+  std::string equation;
+  std::string description;
+  std::string direction = "forward";
+  std::vector<std::string> axes;
+  std::shared_ptr<Pool> pool;
+  int order = 0;           ///< accuracy of the spatial stencils, 2..16 even
+  bool stretched = false;  ///< CPML with kappa != 1
+  std::vector<Parameter> parameters;
+  std::vector<Field> fields;
+  std::vector<Coefficient> coefficients;
+  std::vector<Scalar> scalars;
+  std::vector<Operation> operations;
+
+  int dims() const { return static_cast<int>(axes.size()); }
+  int radius() const { return order / 2; }
+  const Field& field(const std::string& name) const;  ///< throws InternalError if there is none
+  const Parameter* find_parameter(const std::string& name) const;
+  const Coefficient* find_coefficient(const std::string& name) const;
+};
+
+/// A readable listing: parameters, fields, coefficients, scalars, operations, one a line.
+std::string dump(const Program& program);
+
+/// Checks the invariants every pass must keep; throws InternalError naming `pass` and what is wrong.
+void verify(const Program& program, const std::string& pass);
+
+}  // namespace ondula::ir
