@@ -23,8 +23,8 @@ std::optional<std::string> diagnose_values(std::string_view name, std::string_vi
 /// order, or as a float of the same width, would be sane. `bytes` is the file's content.
 std::optional<std::string> diagnose_bytes(std::span<const std::byte> bytes, const NumberFormat& format);
 
-/// A warning where the file's rows, `shape` slowest first, are much rougher from row to row than if another
-/// of the extents were the fastest: the usual sign of swapped axes.
+/// A warning where the file, of `shape` slowest first, jumps where rows of another of its extents would end:
+/// the usual sign of swapped axes.
 std::optional<std::string> diagnose_axes(std::span<const double> stored, std::span<const std::int64_t> shape,
                                          std::span<const std::string> axes);
 
