@@ -191,7 +191,7 @@ const ClangLibrary& HostCompiler::clang() {
           "build Ondula again",
           clang_->path(), clang_->version(), built_clang_version()));
   });
-  return *clang_;
+  return clang_.value();
 }
 
 void HostCompiler::remember(const CompileRecord& record) {
