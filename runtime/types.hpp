@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "compiler/ir/domain.hpp"
+
 namespace ondula {
 
 /// The working type of fields and kernels.
@@ -16,10 +18,6 @@ enum class DType { float32, float64 };
 
 /// What executes the kernels. `reference` is the whole-array oracle.
 enum class Backend { host, reference };
-
-/// What bounds the model on one face (numerics.md, Faces). `rigid` is what an absorbing layer of width 0 means;
-/// `antisymmetric` (node fields odd, half-cell fields even about the outermost node row) exists for tests.
-enum class FaceKind { absorbing, free_surface, rigid, periodic, antisymmetric };
 
 /// One face: its kind and, for an absorbing face, the width of its layer in cells (added outside the grid).
 struct Face {
@@ -37,8 +35,8 @@ struct Grid {
   std::vector<std::array<Face, 2>> faces;
 };
 
-/// The absorbing layer's profile (numerics.md, Absorbing layer). Unset values follow the run: frequency from the
-/// wavelet, velocity from the fastest model value, reflection 10^-min(8, 3 + width/5).
+/// The absorbing layer's profile (numerics.md, Absorbing layer). Unset values follow the run: frequency from
+/// the wavelet, velocity from the fastest model value, reflection 10^-min(8, 3 + width/5).
 struct Absorb {
   std::optional<double> frequency;   ///< f_c, Hz, >= 0
   std::optional<double> velocity;    ///< c_max, m/s, > 0

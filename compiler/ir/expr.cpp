@@ -29,8 +29,9 @@ std::uint64_t hash_of(const Node& node) {
 }
 
 bool same(const Node& a, const Node& b) {
-  return a.kind == b.kind && a.number == b.number && a.name == b.name && a.level == b.level && a.offset == b.offset &&
-         a.axis == b.axis && a.order == b.order && a.staggered == b.staggered && a.args == b.args;
+  return a.kind == b.kind && a.number == b.number && a.name == b.name && a.level == b.level &&
+         a.offset == b.offset && a.axis == b.axis && a.order == b.order && a.staggered == b.staggered &&
+         a.args == b.args;
 }
 
 }  // namespace
@@ -66,7 +67,8 @@ Expr Pool::profile(const std::string& name, int axis, bool staggered) {
 
 Expr Pool::derivative(Expr operand, int axis, int order, bool staggered) {
   if (is_constant(operand, 0)) return operand;
-  return intern({.kind = Kind::derivative, .axis = axis, .order = order, .staggered = staggered, .args = {operand}});
+  return intern(
+      {.kind = Kind::derivative, .axis = axis, .order = order, .staggered = staggered, .args = {operand}});
 }
 
 Expr Pool::average(Expr nodal, const HalfCells& stagger) {
@@ -118,7 +120,8 @@ Expr Pool::quotient(Expr numerator, Expr denominator) {
   if (numerator->kind == Kind::constant && denominator->kind == Kind::constant) {
     return constant(numerator->number / denominator->number);
   }
-  if (denominator->kind == Kind::constant) return product({constant(Number(1) / denominator->number), numerator});
+  if (denominator->kind == Kind::constant)
+    return product({constant(Number(1) / denominator->number), numerator});
   if (is_constant(numerator, 0)) return numerator;
   return intern({.kind = Kind::quotient, .args = {numerator, denominator}});
 }
@@ -138,7 +141,8 @@ bool contains(Expr e, Kind kind) {
 }
 
 bool time_dependent(Expr e) {
-  return contains(e, Kind::field) || contains(e, Kind::source) || contains(e, Kind::profile) || contains(e, Kind::let);
+  return contains(e, Kind::field) || contains(e, Kind::source) || contains(e, Kind::profile) ||
+         contains(e, Kind::let);
 }
 
 }  // namespace ondula::ir

@@ -1,5 +1,5 @@
-// Expressions: an immutable, hash-consed DAG of what an equation's author can say and what the passes make of it.
-// SPDX-License-Identifier: MIT
+// Expressions: an immutable, hash-consed DAG of what an equation's author can say and what the passes make of
+// it. SPDX-License-Identifier: MIT
 #pragma once
 
 #include <array>
@@ -19,8 +19,9 @@ inline constexpr int max_axes = 3;
 /// A position in half cells along each axis (slowest axis first).
 using HalfCells = std::array<int, max_axes>;
 
-/// What a node is. `symbol` is a run-time scalar ("dt", "h_z"); `profile` a 1-D array along one axis (CPML's a and b);
-/// `average` the harmonic mean of a pointwise expression at an off-node position; `let` a value named in a Kernel.
+/// What a node is. `symbol` is a run-time scalar ("dt", "h_z"); `profile` a 1-D array along one axis (CPML's
+/// a and b); `average` the harmonic mean of a pointwise expression at an off-node position; `let` a value
+/// named in a Kernel.
 enum class Kind {
   constant,
   symbol,
@@ -57,20 +58,21 @@ class Expr {
 /// One node. Which members mean something depends on `kind`; the others keep their defaults.
 struct Node {
   Kind kind = Kind::constant;
-  std::uint32_t id = 0;     ///< order of creation: deterministic, fit for ordering
-  Number number;            ///< constant
-  std::string name;         ///< symbol, parameter, coefficient, field, profile, source, let, function
-  int level = 0;            ///< field: time level, 0 now, +1 next, -1 previous
-  HalfCells offset{};       ///< field, coefficient: position read, in half cells from the point of the update;
-                            ///< average: the stagger it is taken at; derivative, profile: unused
-  int axis = 0;             ///< derivative, profile
-  int order = 0;            ///< derivative: 1 or 2
-  bool staggered = false;   ///< derivative: toggles the half cell along its axis; profile: sampled at half cells
-  std::vector<Expr> args;   ///< operands
+  std::uint32_t id = 0;  ///< order of creation: deterministic, fit for ordering
+  Number number;         ///< constant
+  std::string name;      ///< symbol, parameter, coefficient, field, profile, source, let, function
+  int level = 0;         ///< field: time level, 0 now, +1 next, -1 previous
+  HalfCells offset{};    ///< field, coefficient: position read, in half cells from the point of the update;
+                         ///< average: the stagger it is taken at; derivative, profile: unused
+  int axis = 0;          ///< derivative, profile
+  int order = 0;         ///< derivative: 1 or 2
+  bool staggered =
+      false;  ///< derivative: toggles the half cell along its axis; profile: sampled at half cells
+  std::vector<Expr> args;  ///< operands
 };
 
-/// Owns nodes and makes equal ones identical. One Pool belongs to one compilation, so no lock is needed; the order of
-/// construction, hence every id, is the same in every process.
+/// Owns nodes and makes equal ones identical. One Pool belongs to one compilation, so no lock is needed; the
+/// order of construction, hence every id, is the same in every process.
 class Pool {
  public:
   Pool() = default;
@@ -87,7 +89,8 @@ class Pool {
   Expr let(const std::string& name);
   /// d^order/dx_axis^order of `operand`; staggered first derivatives toggle the half cell along the axis.
   Expr derivative(Expr operand, int axis, int order, bool staggered);
-  /// Harmonic mean of a nodal expression at `stagger` (numerics.md, Space): 2^k / sum(1/e), 0 where any e is 0.
+  /// Harmonic mean of a nodal expression at `stagger` (numerics.md, Space): 2^k / sum(1/e), 0 where any e is
+  /// 0.
   Expr average(Expr nodal, const HalfCells& stagger);
   /// Sums are flattened, constants folded, zeros dropped; the order of terms is kept.
   Expr sum(std::vector<Expr> terms);
@@ -111,8 +114,9 @@ bool is_constant(Expr e, std::int64_t value);
 bool contains(Expr e, Kind kind);
 /// True if `e` depends on fields, sources or profiles, hence varies in time or by strip.
 bool time_dependent(Expr e);
-/// One-line mathematical text, e.g. "dt*dt*vp*vp*D2z(u)": for dumps and messages. `axes` names the axes, slowest first;
-/// a prime marks the next time level, a back-tick the previous one, [0,1/2] an offset in cells.
+/// One-line mathematical text, e.g. "dt*dt*vp*vp*D2z(u)": for dumps and messages. `axes` names the axes,
+/// slowest first; a prime marks the next time level, a back-tick the previous one, [0,1/2] an offset in
+/// cells.
 std::string text(Expr e, const std::vector<std::string>& axes = {});
 
 }  // namespace ondula::ir

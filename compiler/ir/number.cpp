@@ -13,10 +13,11 @@
 namespace ondula::ir {
 namespace {
 
-using Wide = __int128;
+__extension__ typedef __int128 Wide;  // NOLINT(modernize-use-using): only a typedef can carry __extension__
 
 bool fits(Wide value) {
-  return value >= std::numeric_limits<std::int64_t>::min() + 1 && value <= std::numeric_limits<std::int64_t>::max();
+  return value >= std::numeric_limits<std::int64_t>::min() + 1 &&
+         value <= std::numeric_limits<std::int64_t>::max();
 }
 
 Wide gcd(Wide a, Wide b) {
@@ -87,15 +88,15 @@ Number operator+(const Number& a, const Number& b) {
 Number operator*(const Number& a, const Number& b) {
   const double product = a.value() * b.value();
   if (!a.exact_ || !b.exact_) return Number(product);
-  return reduced(static_cast<Wide>(a.numerator_) * b.numerator_, static_cast<Wide>(a.denominator_) * b.denominator_,
-                 product);
+  return reduced(static_cast<Wide>(a.numerator_) * b.numerator_,
+                 static_cast<Wide>(a.denominator_) * b.denominator_, product);
 }
 
 Number operator/(const Number& a, const Number& b) {
   const double quotient = a.value() / b.value();
   if (!a.exact_ || !b.exact_ || b.numerator_ == 0) return Number(quotient);
-  return reduced(static_cast<Wide>(a.numerator_) * b.denominator_, static_cast<Wide>(a.denominator_) * b.numerator_,
-                 quotient);
+  return reduced(static_cast<Wide>(a.numerator_) * b.denominator_,
+                 static_cast<Wide>(a.denominator_) * b.numerator_, quotient);
 }
 
 }  // namespace ondula::ir

@@ -7,8 +7,8 @@
 
 namespace ondula::ir {
 
-/// A constant of an equation. Arithmetic stays exact until a numerator or denominator would pass 64 bits or an
-/// operand is inexact; then it continues in double.
+/// A constant of an equation. Arithmetic stays exact until a numerator or denominator would pass 64 bits or
+/// an operand is inexact; then it continues in double.
 class Number {
  public:
   Number() = default;

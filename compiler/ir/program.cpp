@@ -38,14 +38,17 @@ std::string level_text(int level) { return level > 0 ? "'" : level < 0 ? "`" : "
 struct OperationPrinter {
   const Program& program;
   std::string operator()(const Sample& op) const { return fmt::format("sample {}", op.field); }
-  std::string operator()(const Halo& op) const { return fmt::format("halo   {}{}", op.field, level_text(op.level)); }
+  std::string operator()(const Halo& op) const {
+    return fmt::format("halo   {}{}", op.field, level_text(op.level));
+  }
   std::string operator()(const Injection& op) const {
     return fmt::format("inject {}{} += {} * source({})", op.field, level_text(op.level),
                        text(op.factor, program.axes), op.source);
   }
   std::string operator()(const Update& op) const {
-    return fmt::format("update {}{} {} {}   on {}", op.field, level_text(op.level), op.accumulate ? "+=" : "=",
-                       text(op.value, program.axes), region_text(op.regions, program.axes));
+    return fmt::format("update {}{} {} {}   on {}", op.field, level_text(op.level),
+                       op.accumulate ? "+=" : "=", text(op.value, program.axes),
+                       region_text(op.regions, program.axes));
   }
 };
 
@@ -63,12 +66,14 @@ class Verifier {
     for (const Operation& operation : program_.operations) {
       if (const auto* update = std::get_if<Update>(&operation)) {
         program_.field(update->field);
-        require(update->level == 1, "an update of " + update->field + " at level " + std::to_string(update->level));
+        require(update->level == 1,
+                "an update of " + update->field + " at level " + std::to_string(update->level));
         require(!update->regions.empty(), "an update of " + update->field + " without a region");
         expression(update->value);
       } else if (const auto* injection = std::get_if<Injection>(&operation)) {
         program_.field(injection->field);
-        require(!time_dependent(injection->factor), "a source factor of " + injection->source + " that varies in time");
+        require(!time_dependent(injection->factor),
+                "a source factor of " + injection->source + " that varies in time");
       }
     }
   }
@@ -112,8 +117,12 @@ const Field& Program::field(const std::string& name) const {
   return *found;
 }
 
-const Parameter* Program::find_parameter(const std::string& name) const { return find_named(parameters, name); }
-const Coefficient* Program::find_coefficient(const std::string& name) const { return find_named(coefficients, name); }
+const Parameter* Program::find_parameter(const std::string& name) const {
+  return find_named(parameters, name);
+}
+const Coefficient* Program::find_coefficient(const std::string& name) const {
+  return find_named(coefficients, name);
+}
 
 std::string dump(const Program& program) {
   std::string out = fmt::format("program {} {} ({}), order {}\n", program.equation, program.direction,

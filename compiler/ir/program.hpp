@@ -11,8 +11,9 @@
 
 namespace ondula::ir {
 
-/// Where an update acts. `live`: every point that evolves. `strip`: the cells of an axis's absorbing layers, where
-/// d > 0. `apron`: the first `order/2` cells beside a strip, inwards. Strips and aprons have a minus and a plus side.
+/// Where an update acts. `live`: every point that evolves. `strip`: the cells of an axis's absorbing layers,
+/// where d > 0. `apron`: the first `order/2` cells beside a strip, inwards. Strips and aprons have a minus
+/// and a plus side.
 enum class RegionKind { live, strip, apron };
 
 struct Region {
@@ -30,7 +31,8 @@ struct Update {
   std::vector<Region> regions;  ///< the union of these; never overlapping
 };
 
-/// field(level) += factor * (sum of wavelet sample * weight / cell volume), at the taps of each source of `source`.
+/// field(level) += factor * (sum of wavelet sample * weight / cell volume), at the taps of each source of
+/// `source`.
 struct Injection {
   std::string source;
   std::string field;
@@ -63,7 +65,8 @@ struct Scalar {
   Expr definition;
 };
 
-/// One time step. Value type: passes take one and return another; the pool is shared by all of one compilation.
+/// One time step. Value type: passes take one and return another; the pool is shared by all of one
+/// compilation.
 struct Program {
   std::string equation;
   std::string description;

@@ -14,31 +14,42 @@ class Printer {
   std::string print(Expr e) const {
     const Node& n = *e;
     switch (n.kind) {
-      case Kind::constant: return n.number.text();
+      case Kind::constant:
+        return n.number.text();
       case Kind::symbol:
       case Kind::parameter:
-      case Kind::let: return n.name;
-      case Kind::coefficient: return n.name + at(n);
-      case Kind::field: return n.name + (n.level == 0 ? "" : n.level > 0 ? "'" : "`") + at(n);
-      case Kind::profile: return fmt::format("{}_{}{}", n.name, axis(n.axis), n.staggered ? "_half" : "");
-      case Kind::source: return "source(" + n.name + ")";
+      case Kind::let:
+        return n.name;
+      case Kind::coefficient:
+        return n.name + at(n);
+      case Kind::field:
+        return n.name + (n.level == 0 ? "" : n.level > 0 ? "'" : "`") + at(n);
+      case Kind::profile:
+        return fmt::format("{}_{}{}", n.name, axis(n.axis), n.staggered ? "_half" : "");
+      case Kind::source:
+        return "source(" + n.name + ")";
       case Kind::derivative:
         return fmt::format("D{}{}{}({})", n.order, axis(n.axis), n.staggered ? "s" : "", print(n.args[0]));
-      case Kind::average: return fmt::format("mean{}({})", at(n), print(n.args[0]));
-      case Kind::sum: return joined(n.args, " + ", false);
-      case Kind::product: return joined(n.args, "*", true);
+      case Kind::average:
+        return fmt::format("mean{}({})", at(n), print(n.args[0]));
+      case Kind::sum:
+        return joined(n.args, " + ", false);
+      case Kind::product:
+        return joined(n.args, "*", true);
       case Kind::quotient: {
         const std::string below = print(n.args[1]);
         return wrapped(n.args[0]) + "/" + (n.args[1]->args.empty() ? below : "(" + below + ")");
       }
-      case Kind::function: return n.name + "(" + joined(n.args, ", ", false) + ")";
+      case Kind::function:
+        return n.name + "(" + joined(n.args, ", ", false) + ")";
     }
     return "?";
   }
 
  private:
   std::string axis(int a) const {
-    return static_cast<std::size_t>(a) < axes_.size() ? axes_[static_cast<std::size_t>(a)] : std::to_string(a);
+    return static_cast<std::size_t>(a) < axes_.size() ? axes_[static_cast<std::size_t>(a)]
+                                                      : std::to_string(a);
   }
 
   std::string at(const Node& n) const {

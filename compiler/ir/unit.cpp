@@ -14,7 +14,7 @@ namespace {
 
 const std::map<std::string, std::array<int, 3>, std::less<>>& known_units() {
   static const std::map<std::string, std::array<int, 3>, std::less<>> units = {
-      {"1", {0, 0, 0}},  {"m", {1, 0, 0}},  {"kg", {0, 1, 0}},   {"s", {0, 0, 1}},
+      {"1", {0, 0, 0}},   {"m", {1, 0, 0}},  {"kg", {0, 1, 0}},   {"s", {0, 0, 1}},
       {"Hz", {0, 0, -1}}, {"N", {1, 1, -2}}, {"Pa", {-1, 1, -2}}, {"J", {2, 1, -2}}};
   return units;
 }
@@ -27,14 +27,16 @@ Unit parse_factor(std::string_view factor, std::string_view whole) {
   bool readable = found != known_units().end();
   if (caret != std::string_view::npos) {
     const auto digits = factor.substr(caret + 1);
-    readable = readable && !digits.empty() && digits.size() <= 2 &&
-               digits.find_first_not_of("0123456789", digits.front() == '-' ? 1 : 0) == std::string_view::npos &&
-               digits != "-";
+    readable =
+        readable && !digits.empty() && digits.size() <= 2 &&
+        digits.find_first_not_of("0123456789", digits.front() == '-' ? 1 : 0) == std::string_view::npos &&
+        digits != "-";
     if (readable) exponent = std::stoi(std::string(digits));
   }
   if (!readable) {
-    throw UserError(fmt::format("cannot read \"{}\" in the unit \"{}\"; known: 1, m, kg, s, Hz, N, Pa, J, with / and ^",
-                                factor, whole));
+    throw UserError(
+        fmt::format("cannot read \"{}\" in the unit \"{}\"; known: 1, m, kg, s, Hz, N, Pa, J, with / and ^",
+                    factor, whole));
   }
   return Unit{found->second}.power(exponent);
 }

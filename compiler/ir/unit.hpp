@@ -12,8 +12,8 @@ namespace ondula::ir {
 struct Unit {
   std::array<int, 3> exponents{};  // m, kg, s
 
-  /// Parses "m/s", "kg/m^3", "Pa", "1", "N/m^2", "1/s"; throws UserError naming the part it cannot read and the
-  /// names it knows (m, kg, s, Hz, N, Pa, J, 1).
+  /// Parses "m/s", "kg/m^3", "Pa", "1", "N/m^2", "1/s"; throws UserError naming the part it cannot read and
+  /// the names it knows (m, kg, s, Hz, N, Pa, J, 1).
   static Unit parse(std::string_view text);
   /// "m/s^2", "kg/(m s^2)", or "1".
   std::string text() const;

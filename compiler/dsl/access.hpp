@@ -1,0 +1,24 @@
+// How the DSL's operators reach into tensors and their author: internal to compiler/dsl.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "compiler/dsl/tensor.hpp"
+
+namespace ondula::dsl {
+
+/// The one place that may look inside a Tensor.
+struct Access {
+  static Author* author(const Tensor& t) { return t.author_; }
+  static double number(const Tensor& t) { return t.number_; }
+  static ir::Pool& pool(Author* author) { return *author->equation_.pool; }
+  static ir::Equation& equation(Author* author) { return author->equation_; }
+  static std::size_t dims(Author* author) { return author->equation_.axes.size(); }
+  [[noreturn]] static void fail(Author* author, const std::source_location& where, const std::string& what);
+
+  static Tensor make(Author* author, int rank, std::vector<ir::Expr> components, std::optional<ir::Unit> unit,
+                     std::string field = "");
+  /// The tensor with expressions in `author`'s pool, also where it is a plain number.
+  static Tensor lifted(const Tensor& t, Author* author);
+};
+
+}  // namespace ondula::dsl

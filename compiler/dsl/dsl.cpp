@@ -1,0 +1,24 @@
+// The axes an equation is instantiated over.
+// SPDX-License-Identifier: MIT
+#include "compiler/dsl/dsl.hpp"
+
+#include <fmt/format.h>
+
+#include "compiler/error.hpp"
+
+namespace ondula {
+
+std::vector<std::string> default_axes(int dims) {
+  switch (dims) {
+    case 1:
+      return {"z"};
+    case 2:
+      return {"z", "x"};
+    case 3:
+      return {"z", "y", "x"};
+    default:
+      throw UserError(fmt::format("dims {}: allowed are 1, 2 and 3", dims));
+  }
+}
+
+}  // namespace ondula

@@ -1,0 +1,151 @@
+// Tensors: the values an equation's author computes with, of rank 0, 1 or 2, one expression per component.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <optional>
+#include <source_location>
+#include <string>
+#include <vector>
+
+#include "compiler/ir/equation.hpp"
+
+namespace ondula::dsl {
+
+class Author;
+
+/// A scalar, vector or rank-2 tensor over the axes of the instantiation. Plain numbers convert to it.
+class Tensor {
+ public:
+  Tensor(double number);                                       // NOLINT(google-explicit-constructor)
+  Tensor(int number) : Tensor(static_cast<double>(number)) {}  // NOLINT(google-explicit-constructor)
+
+  int rank() const { return rank_; }
+  const std::vector<ir::Expr>& components() const { return components_; }
+  const std::optional<ir::Unit>& unit() const { return unit_; }
+  /// The group name if this is exactly a declared field, else empty.
+  const std::string& field() const { return field_; }
+
+ private:
+  friend class Author;
+  friend struct Access;
+  Tensor() = default;
+
+  Author* author_ = nullptr;  // null for plain numbers
+  int rank_ = 0;
+  double number_ = 0;                 // the value while author_ is null
+  std::vector<ir::Expr> components_;  // rank 0: 1; rank 1: d; rank 2: d*d, row by row
+  std::optional<ir::Unit> unit_;      // empty: takes the unit of what it is added to (sources, zero)
+  std::string field_;
+};
+
+/// A tensor together with the author's line: operators take these, so that a mistake is reported where it was
+/// made.
+struct Located {
+  Tensor tensor;
+  std::source_location where;
+  Located(const Tensor& t, std::source_location w = std::source_location::current())  // NOLINT
+      : tensor(t), where(w) {}
+  Located(double number, std::source_location w = std::source_location::current())  // NOLINT
+      : tensor(number), where(w) {}
+  Located(int number, std::source_location w = std::source_location::current())  // NOLINT
+      : tensor(number), where(w) {}
+};
+
+/// `group` evolves as d^order/dt^order group = right.
+struct EvolutionStatement {
+  Tensor left;
+  int order;
+  Tensor right;
+  std::source_location where;
+};
+
+/// dt(u) or dtt(u): only good for being assigned to.
+class TimeDerivative {
+ public:
+  TimeDerivative(const Tensor& field, int order, std::source_location where)
+      : field_(field), order_(order), where_(where) {}
+  EvolutionStatement operator=(const Located& right) const {  // NOLINT(misc-unconventional-assign-operator)
+    return {field_, order_, right.tensor, right.where};
+  }
+
+ private:
+  Tensor field_;
+  int order_;
+  std::source_location where_;
+};
+
+/// First and second time derivative; the left sides of evolution equations.
+TimeDerivative dt(const Located& field);
+TimeDerivative dtt(const Located& field);
+
+Tensor operator+(const Located& a, const Located& b);
+Tensor operator-(const Located& a, const Located& b);
+Tensor operator-(const Located& a);
+/// At least one factor must be a scalar.
+Tensor operator*(const Located& a, const Located& b);
+/// The divisor must be a scalar.
+Tensor operator/(const Located& a, const Located& b);
+
+/// a*a of a scalar.
+Tensor sq(const Located& a);
+/// Sum of second derivatives along every axis, of a scalar on the nodes.
+Tensor laplacian(const Located& scalar);
+/// Scalar -> vector, vector -> rank 2 with component (a, b) = d_b v_a.
+Tensor grad(const Located& tensor);
+/// Vector -> scalar, rank 2 -> vector (div s)_a = sum_b d_b s_ab.
+Tensor div(const Located& tensor);
+/// Sum of the diagonal of a rank-2 tensor.
+Tensor trace(const Located& tensor);
+/// Symmetric part (t + t^T)/2 of a rank-2 tensor.
+Tensor sym(const Located& tensor);
+/// The source terms of a field: what a shot's wavelets feed. point source, body force, moment rate.
+Tensor source(const Located& field);
+Tensor force(const Located& field);
+Tensor moment_rate(const Located& field);
+
+/// The mesh of names an equation's body sees: declarations, constants of the domain, and `evolve`.
+class Author {
+ public:
+  Author(std::string name, std::string description, std::vector<std::string> axes);
+  Author(const Author&) = delete;
+  Author& operator=(const Author&) = delete;
+  virtual ~Author() = default;
+  virtual void define() = 0;
+
+  /// Runs the body and checks that the whole is complete; throws UserError naming equation, field and line.
+  ir::Equation finish();
+
+ protected:
+  static constexpr ir::Sign any = ir::Sign::any;
+  static constexpr ir::Sign nonnegative = ir::Sign::nonnegative;
+  static constexpr ir::Sign positive = ir::Sign::positive;
+
+  /// A model array, one value per node, in `unit`.
+  Tensor parameter(const std::string& name, const std::string& unit, ir::Sign sign = ir::Sign::any,
+                   std::source_location where = std::source_location::current());
+  /// A scalar field on the nodes.
+  Tensor scalar(const std::string& name, const std::string& unit,
+                std::source_location where = std::source_location::current());
+  /// A vector field; component a lives half a cell along +a.
+  Tensor vector(const std::string& name, const std::string& unit,
+                std::source_location where = std::source_location::current());
+  /// A symmetric tensor field; diagonal at nodes, component ab half a cell along a and b.
+  Tensor symmetric_tensor(const std::string& name, const std::string& unit,
+                          std::source_location where = std::source_location::current());
+  /// The unit tensor.
+  Tensor identity();
+  /// Declares how a field evolves; first-order equations run in the order written, each with the latest
+  /// values.
+  void evolve(const EvolutionStatement& statement);
+
+ private:
+  friend struct Access;
+  void declare(const std::string& name, std::source_location where);
+  Tensor field_tensor(const std::string& group, const std::string& unit, ir::FieldKind kind,
+                      std::source_location where);
+  [[noreturn]] void fail(const std::source_location& where, const std::string& what) const;
+
+  ir::Equation equation_;
+};
+
+}  // namespace ondula::dsl
