@@ -95,7 +95,8 @@ std::string guess_extent(std::int64_t found, int bytes, std::span<const std::int
     for (std::size_t other = 0; other < shape.size(); ++other)
       if (other != axis) row *= shape[other];
     if (row == 0 || found % row != 0 || found == 0 || shape[axis] == 0) continue;
-    const double ratio = static_cast<double>(found / row) / static_cast<double>(shape[axis]);
+    const double ratio =
+        static_cast<double>(found) / static_cast<double>(row) / static_cast<double>(shape[axis]);
     if (std::max(ratio, 1.0 / ratio) >= nearest) continue;
     nearest = std::max(ratio, 1.0 / ratio);
     const std::string name = axis < axes.size() ? axes[axis] : std::to_string(axis);
