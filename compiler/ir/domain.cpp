@@ -69,7 +69,7 @@ Range Domain::live(const Field& field, int axis) const {
   for (int side = 0; side < 2; ++side) {
     const FaceKind face = faces[at(axis)][at(side)];
     const bool odd_surface = face == FaceKind::free_surface && surface_sign(field, axis) < 0;
-    if (!half && (odd_surface || face == FaceKind::antisymmetric)) {
+    if (!half && !field.everywhere && (odd_surface || face == FaceKind::antisymmetric)) {
       if (side == 0)
         range.lo += 1;
       else

@@ -40,9 +40,10 @@ struct Field {
   FieldKind kind = FieldKind::scalar;
   std::vector<int> component;  ///< axes of the component: {} , {a}, {a, b}
   HalfCells stagger{};
-  int time_order = 0;      ///< 2: levels n and n-1 are kept; 1: one level, updated in place
-  bool half_step = false;  ///< lives at t_n - dt/2 when a record is taken
-  int strip_axis = -1;     ///< CPML memory variable: lives on the strips of this axis only
+  int time_order = 0;       ///< 2: levels n and n-1 are kept; 1: one level, updated in place
+  bool half_step = false;   ///< lives at t_n - dt/2 when a record is taken
+  bool everywhere = false;  ///< evolves on the rows of surfaces too, whatever its kind
+  int strip_axis = -1;      ///< CPML memory variable: lives on the strips of this axis only
   Location location;
 };
 

@@ -13,7 +13,7 @@
 namespace ondula::ir {
 namespace {
 
-using Wide = __int128;
+__extension__ typedef __int128 Wide;  // NOLINT(modernize-use-using): only a typedef can carry __extension__
 
 bool fits(Wide value) {
   return value >= std::numeric_limits<std::int64_t>::min() + 1 &&

@@ -54,7 +54,8 @@ class Absorber {
     for (const ir::Operation& operation : statement) {
       const auto& update = std::get<ir::Update>(operation);
       target_ = &update;
-      for (const auto& [axis, added] : corrections(update.value, program_.field(update.field).stagger)) {
+      for (const auto& [axis, added] :
+           corrections(update.value, HalfCells(program_.field(update.field).stagger))) {
         auto& list = by_axis[axis];
         for (const auto& [value, kind] :
              {std::pair{added.strip, RegionKind::strip}, {added.apron, RegionKind::apron}}) {
@@ -171,16 +172,14 @@ class Absorber {
                          [&](const ir::Field& f) { return f.name == unique; });
     };
     for (int i = 2; taken(); ++i) unique = name + std::to_string(i);
-    program_.fields.push_back({.name = unique,
-                               .group = unique,
-                               .unit = "",
-                               .kind = ir::FieldKind::scalar,
-                               .component = {},
-                               .stagger = at,
-                               .time_order = 1,
-                               .half_step = false,
-                               .strip_axis = axis,
-                               .location = program_.field(target_->field).location});
+    // A scalar's memory evolves where the scalar does; memory shared by components evolves on surface rows as
+    // well.
+    const bool shared = program_.field(target_->field).kind != ir::FieldKind::scalar;
+    ir::Field field{
+        .name = unique, .group = unique, .unit = "", .stagger = at, .time_order = 1, .everywhere = shared};
+    field.strip_axis = axis;
+    field.location = program_.field(target_->field).location;
+    program_.fields.push_back(std::move(field));
     return unique;
   }
 

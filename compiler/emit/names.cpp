@@ -1,0 +1,57 @@
+// Identifiers of generated text.
+// SPDX-License-Identifier: MIT
+#include "compiler/emit/names.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace ondula::emit {
+namespace {
+
+const std::set<std::string>& reserved() {
+  static const std::set<std::string> names = {
+      // C++ keywords and alternative tokens
+      "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "break", "case",
+      "catch", "char", "char8_t", "char16_t", "char32_t", "class", "compl", "concept", "const", "consteval",
+      "constexpr", "constinit", "const_cast", "continue", "co_await", "co_return", "co_yield", "decltype",
+      "default", "delete", "do", "double", "dynamic_cast", "else", "enum", "explicit", "export", "extern",
+      "false", "float", "for", "friend", "goto", "if", "inline", "int", "long", "mutable", "namespace", "new",
+      "noexcept", "not", "not_eq", "nullptr", "operator", "or", "or_eq", "private", "protected", "public",
+      "register", "reinterpret_cast", "requires", "return", "short", "signed", "sizeof", "static",
+      "static_assert", "static_cast", "struct", "switch", "template", "this", "thread_local", "throw", "true",
+      "try", "typedef", "typeid", "typename", "union", "unsigned", "using", "virtual", "void", "volatile",
+      "wchar_t", "while", "xor", "xor_eq", "restrict", "final", "override", "import", "module",
+      // CUDA
+      "blockIdx", "blockDim", "threadIdx", "gridDim", "warpSize", "dim3", "half", "asm_volatile",
+      // the emitters' own
+      "real", "index", "arrays", "scalars", "n", "tile", "begin", "end", "row", "i", "z", "y", "x", "fma",
+      "sqrt", "exp", "sin", "cos", "main", "linux", "unix", "errno", "assert"};
+  return names;
+}
+
+/// t0, w12, c3: letters the passes number.
+bool numbered(const std::string& name) {
+  if (name.size() < 2 || std::string("twcn").find(name.front()) == std::string::npos) return false;
+  return std::all_of(name.begin() + 1, name.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+bool ends_with(const std::string& name, const std::string& tail) {
+  return name.size() > tail.size() && name.compare(name.size() - tail.size(), tail.size(), tail) == 0;
+}
+
+}  // namespace
+
+std::string identifier(const std::string& name) {
+  std::string result = name;
+  std::replace(result.begin(), result.end(), '.', '_');
+  // "_next", "_lo", "_hi", "_half" are ours to add; an author's name that ends so must not meet another's
+  // with it added.
+  const bool ours = ends_with(result, "_next") || ends_with(result, "_lo") || ends_with(result, "_hi") ||
+                    ends_with(result, "_half") || result.starts_with("a_") || result.starts_with("b_") ||
+                    result.starts_with("k_") || result.starts_with("dk_") || result.starts_with("s_");
+  if (reserved().contains(result) || numbered(result) || (ours && name.find('.') == std::string::npos))
+    result += "_";
+  return result;
+}
+
+}  // namespace ondula::emit

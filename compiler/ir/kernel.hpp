@@ -1,0 +1,89 @@
+// Kernels: what the emitters print. A Kernel sweeps the grid once; its pieces run in order on each row.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/ir/program.hpp"
+
+namespace ondula::ir {
+
+/// What an array argument holds.
+enum class ArrayKind { field, coefficient, profile };
+
+/// One array argument. `slot` tells the two levels of a second-order field apart: 0 now, 1 the one written
+/// (which holds the previous level before). Strip arrays come once for each side of their axis.
+struct ArrayArgument {
+  std::string identifier;  ///< as printed among the kernel's arguments
+  std::string local;       ///< as printed inside pieces: without the side
+  std::string name;        ///< field, coefficient or profile
+  ArrayKind kind = ArrayKind::field;
+  int slot = 0;
+  int axis = -1;      ///< strip axis of a memory variable; axis of a profile
+  int side = -1;      ///< of a strip array: 0 minus, 1 plus
+  bool half = false;  ///< profile sampled at half cells
+  bool written = false;
+  bool indexed_by_axes() const { return kind != ArrayKind::profile; }
+};
+
+/// name = value, once per point.
+struct Let {
+  std::string name;
+  Expr value;
+};
+
+/// array[point] = value.
+struct Store {
+  std::string array;
+  Expr value;
+};
+
+/// Straight-line work at each point of one region; a strip or apron is run on its minus and its plus side.
+/// Expressions are binary: add, sub, mul, fma, div functions over lets, symbols, constants and accesses; an
+/// access is a field, coefficient or profile node named by its argument's identifier, with `offset` in array
+/// cells.
+struct Piece {
+  std::string comment;
+  Region region;
+  std::string live_field;  ///< the piece covers the region within this field's live range
+  std::vector<Let> lets;
+  std::vector<Store> stores;
+  std::vector<std::string> arrays;   ///< local names used
+  std::vector<std::string> scalars;  ///< symbols used
+  int sides() const { return region.kind == RegionKind::live ? 1 : 2; }
+};
+
+/// Work per point, counted on the lowered text: for `explain` and the roofline.
+struct Cost {
+  int loads = 0;  ///< distinct array reads
+  int stores = 0;
+  int flops = 0;    ///< a fused multiply-add counts 2
+  int streams = 0;  ///< arrays that move through memory once per sweep, reads and writes counted apart
+};
+
+struct Kernel {
+  std::string name;
+  std::vector<ArrayArgument> arrays;
+  std::vector<std::string> scalars;  ///< run-time scalars, in argument order
+  std::vector<Piece> pieces;
+  HalfCells halo{};         ///< widest reach of any access, in cells per axis
+  std::vector<Cost> costs;  ///< of each piece
+};
+
+/// One entry of the step: run a kernel, or one of the Program's other operations.
+struct Stage {
+  int kernel = -1;     ///< index into kernels, or
+  int operation = -1;  ///< index into program.operations
+};
+
+/// All kernels of one direction, and the order of one step.
+struct KernelSet {
+  Program program;  ///< after hoist: coefficients and scalars the runtime evaluates
+  std::vector<Kernel> kernels;
+  std::vector<Stage> stages;
+};
+
+std::string dump(const KernelSet& set);
+
+}  // namespace ondula::ir

@@ -1,0 +1,147 @@
+// Grouping of updates into sweeps.
+// SPDX-License-Identifier: MIT
+#include "compiler/passes/dependences.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+
+#include "compiler/error.hpp"
+
+namespace ondula::passes {
+namespace {
+
+using ir::Expr;
+using ir::Kind;
+
+/// How an update touches one stored array: the furthest kind of neighbour it reads, and whether it writes.
+enum class Reach { none, point, row, neighbour };
+
+struct Touch {
+  Reach read = Reach::none;
+  bool written = false;
+};
+
+/// Second-order fields are stored in two slots: 0 now, 1 the next level over the previous one.
+std::string slot_name(const ir::Program& program, const std::string& field, int level) {
+  const bool two = program.field(field).time_order == 2;
+  return two && level != 0 ? field + "#1" : field + "#0";
+}
+
+class Footprint {
+ public:
+  Footprint(const ir::Program& program, const ir::Update& update) : program_(program), update_(update) {
+    walk(update.value);
+    Touch& target = touches_[slot_name(program, update.field, 1)];
+    if (target.read > Reach::point) {
+      throw InternalError(
+          fmt::format("equation {}: the update of {} reads a neighbour of what it writes in place",
+                      program.equation, update.field));
+    }
+    target.written = true;
+    if (update.accumulate) target.read = std::max(target.read, Reach::point);
+  }
+
+  const std::map<std::string, Touch>& touches() const { return touches_; }
+
+ private:
+  void walk(Expr e) {
+    if (!seen_.insert(e->id).second) return;
+    if (e->kind == Kind::field) {
+      const ir::Field& field = program_.field(e->name);
+      const ir::Field& target = program_.field(update_.field);
+      Reach reach = Reach::point;
+      for (int axis = 0; axis < program_.dims(); ++axis) {
+        const auto a = static_cast<std::size_t>(axis);
+        const bool away = target.stagger[a] + e->offset[a] != field.stagger[a];
+        if (away) reach = std::max(reach, axis == program_.dims() - 1 ? Reach::row : Reach::neighbour);
+      }
+      Touch& touch = touches_[slot_name(program_, e->name, e->level)];
+      touch.read = std::max(touch.read, reach);
+    }
+    for (const Expr arg : e->args) walk(arg);
+  }
+
+  const ir::Program& program_;
+  const ir::Update& update_;
+  std::map<std::string, Touch> touches_;
+  std::set<std::uint32_t> seen_;
+};
+
+enum class Relation { free, ordered, apart };
+
+/// What `later` demands of `earlier`: nothing, order within a row, or a sweep of its own.
+Relation relation(const Footprint& earlier, const Footprint& later) {
+  Relation result = Relation::free;
+  for (const auto& [name, first] : earlier.touches()) {
+    const auto found = later.touches().find(name);
+    if (found == later.touches().end()) continue;
+    const Touch& second = found->second;
+    if (!first.written && !second.written) continue;
+    const bool flow = first.written && second.read == Reach::neighbour;
+    const bool anti = second.written && first.read == Reach::neighbour;
+    result = std::max(result, flow || anti ? Relation::apart : Relation::ordered);
+  }
+  return result;
+}
+
+/// Sweeps of consecutive updates, as late as possible.
+std::vector<Sweep> grouped(const ir::Program& program, const std::vector<int>& updates) {
+  const std::size_t count = updates.size();
+  std::vector<Footprint> footprints;
+  for (const int index : updates) {
+    footprints.emplace_back(program,
+                            std::get<ir::Update>(program.operations[static_cast<std::size_t>(index)]));
+  }
+  std::vector<std::vector<Relation>> relations(count, std::vector<Relation>(count, Relation::free));
+  std::vector<int> earliest(count, 0);
+  int last = 0;
+  for (std::size_t j = 0; j < count; ++j) {
+    for (std::size_t i = 0; i < j; ++i) {
+      relations[i][j] = relation(footprints[i], footprints[j]);
+      if (relations[i][j] == Relation::free) continue;
+      earliest[j] = std::max(earliest[j], earliest[i] + (relations[i][j] == Relation::apart ? 1 : 0));
+    }
+    last = std::max(last, earliest[j]);
+  }
+  std::vector<int> sweep(count, last);
+  for (std::size_t i = count; i-- > 0;) {
+    for (std::size_t j = i + 1; j < count; ++j) {
+      if (relations[i][j] == Relation::free) continue;
+      sweep[i] = std::min(sweep[i], sweep[j] - (relations[i][j] == Relation::apart ? 1 : 0));
+    }
+  }
+  std::vector<Sweep> result(static_cast<std::size_t>(last) + 1);
+  for (std::size_t i = 0; i < count; ++i)
+    result[static_cast<std::size_t>(sweep[i])].updates.push_back(updates[i]);
+  return result;
+}
+
+}  // namespace
+
+std::vector<SweepOrOperation> dependences(const ir::Program& expanded) {
+  std::vector<SweepOrOperation> result;
+  std::vector<int> pending;
+  const auto flush = [&] {
+    if (pending.empty()) return;
+    for (Sweep& sweep : grouped(expanded, pending)) {
+      if (!sweep.updates.empty()) result.push_back({std::move(sweep), -1});
+    }
+    pending.clear();
+  };
+  for (std::size_t i = 0; i < expanded.operations.size(); ++i) {
+    if (std::holds_alternative<ir::Update>(expanded.operations[i])) {
+      pending.push_back(static_cast<int>(i));
+      continue;
+    }
+    flush();
+    result.push_back({{}, static_cast<int>(i)});
+  }
+  flush();
+  return result;
+}
+
+}  // namespace ondula::passes

@@ -1,0 +1,15 @@
+// expand: derivatives become weighted offsets.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "compiler/ir/program.hpp"
+
+namespace ondula::passes {
+
+/// Every derivative becomes a sum of weight * operand at an offset, weights exact rationals over powers of
+/// the spacing (symbols h_AXIS); terms that read the same point are collected:
+///   D2x(u)  ->  (-5/2/h_x^2) u + (4/3/h_x^2) u[0,1] + ...
+/// Nested derivatives stay nested. Coefficients under a derivative move with it.
+ir::Program expand(const ir::Program& program);
+
+}  // namespace ondula::passes

@@ -1,0 +1,317 @@
+// From updates to pieces of kernels.
+// SPDX-License-Identifier: MIT
+#include "compiler/passes/lower.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "compiler/emit/names.hpp"
+#include "compiler/error.hpp"
+#include "compiler/passes/factor.hpp"
+#include "compiler/passes/linear.hpp"
+
+namespace ondula::passes {
+namespace {
+
+using ir::Expr;
+using ir::HalfCells;
+using ir::Kind;
+using ir::RegionKind;
+
+/// Updates that cover the same points: same region, stagger and surface rules.
+bool same_points(const ir::Program& program, const ir::Update& a, const ir::Update& b) {
+  const ir::Field& f = program.field(a.field);
+  const ir::Field& g = program.field(b.field);
+  const bool same_rules =
+      f.everywhere == g.everywhere && (f.everywhere || (f.kind == g.kind && f.component == g.component));
+  return a.regions == b.regions && f.stagger == g.stagger && same_rules &&
+         (f.strip_axis < 0) == (g.strip_axis < 0);
+}
+
+class KernelBuilder {
+ public:
+  KernelBuilder(const ir::Program& program, std::string name) : program_(program), pool_(*program.pool) {
+    kernel_.name = std::move(name);
+  }
+
+  ir::Kernel build(const std::vector<int>& updates) {
+    std::size_t begin = 0;
+    while (begin < updates.size()) {
+      std::size_t end = begin + 1;
+      while (end < updates.size() && same_points(program_, update(updates[begin]), update(updates[end])))
+        ++end;
+      const std::vector<int> group(updates.begin() + static_cast<std::ptrdiff_t>(begin),
+                                   updates.begin() + static_cast<std::ptrdiff_t>(end));
+      for (const ir::Region& region : update(group[0]).regions) piece(group, region);
+      begin = end;
+    }
+    std::set<std::string> scalars;
+    for (const ir::Piece& p : kernel_.pieces) scalars.insert(p.scalars.begin(), p.scalars.end());
+    for (const ir::Scalar& s : program_.scalars) {
+      if (scalars.contains(s.name)) kernel_.scalars.push_back(s.name);
+    }
+    return std::move(kernel_);
+  }
+
+ private:
+  const ir::Update& update(int index) const {
+    return std::get<ir::Update>(program_.operations[static_cast<std::size_t>(index)]);
+  }
+
+  void piece(const std::vector<int>& group, const ir::Region& region) {
+    piece_ = {};
+    piece_.region = region;
+    piece_.live_field = update(group[0]).field;
+    stored_.clear();
+    std::vector<std::pair<std::string, Expr>> values;
+    std::vector<std::string> names;
+    for (const int index : group) {
+      const ir::Update& u = update(index);
+      const ir::Field& target = program_.field(u.field);
+      Expr value = access(u.value, target);
+      const std::string array = field_array(target, 1, true);
+      if (u.accumulate) {
+        const auto before = stored_.find(array);
+        value = pool_.sum({before != stored_.end() ? before->second : pool_.field(array, 0), value});
+      }
+      value = factor(pool_, value);
+      stored_[array] = value;
+      const auto known =
+          std::find_if(values.begin(), values.end(), [&](const auto& v) { return v.first == array; });
+      if (known != values.end())
+        known->second = value;
+      else
+        values.emplace_back(array, value);
+      names.push_back(u.field);
+    }
+    piece_.comment = fmt::format("{}{}", fmt::join(names, ", "), where(region));
+    emit_lets(values);
+    kernel_.pieces.push_back(std::move(piece_));
+    kernel_.costs.push_back(cost(kernel_.pieces.back()));
+  }
+
+  std::string where(const ir::Region& region) const {
+    if (region.kind == RegionKind::live) return "";
+    return fmt::format(" in the {} of {}", region.kind == RegionKind::strip ? "layer" : "apron",
+                       program_.axes[static_cast<std::size_t>(region.axis)]);
+  }
+
+  /// Field, coefficient and profile nodes become accesses of this kernel's arrays.
+  Expr access(Expr e, const ir::Field& target) {
+    return rewrite(pool_, e, [&](Expr node) -> Expr {
+      switch (node->kind) {
+        case Kind::field:
+          return field_access(node, target);
+        case Kind::coefficient: {
+          const std::string name =
+              array({.identifier = node->name, .name = node->name, .kind = ir::ArrayKind::coefficient});
+          return pool_.coefficient(name, cells(node->offset));
+        }
+        case Kind::profile: {
+          const std::string name =
+              fmt::format("{}_{}{}", node->name, program_.axes[static_cast<std::size_t>(node->axis)],
+                          node->staggered ? "_half" : "");
+          array({.identifier = name,
+                 .name = node->name,
+                 .kind = ir::ArrayKind::profile,
+                 .axis = node->axis,
+                 .half = node->staggered});
+          return pool_.profile(name, node->axis, node->staggered);
+        }
+        default:
+          return {};
+      }
+    });
+  }
+
+  Expr field_access(Expr node, const ir::Field& target) {
+    const ir::Field& field = program_.field(node->name);
+    HalfCells offset = node->offset;
+    for (std::size_t a = 0; a < offset.size(); ++a) {
+      offset[a] += target.stagger[a] - field.stagger[a];
+      if (offset[a] % 2 != 0) {
+        throw InternalError(
+            fmt::format("{} is read between its points in the update of {}", field.name, target.name));
+      }
+    }
+    const std::string name = field_array(field, node->level, false);
+    const auto stored = stored_.find(name);
+    const bool new_value = node->level == 1;
+    if (stored != stored_.end() && offset == HalfCells{} && new_value) return stored->second;
+    return pool_.field(name, 0, cells(offset));
+  }
+
+  HalfCells cells(const HalfCells& half) {
+    HalfCells result{};
+    for (std::size_t a = 0; a < half.size(); ++a) {
+      result[a] = half[a] / 2;
+      kernel_.halo[a] = std::max(kernel_.halo[a], std::abs(result[a]));
+    }
+    return result;
+  }
+
+  std::string field_array(const ir::Field& field, int level, bool written) {
+    ir::ArrayArgument argument{
+        .identifier = emit::identifier(field.name), .name = field.name, .written = written};
+    if (field.time_order == 2 && level != 0) {
+      argument.slot = 1;
+      argument.identifier += "_next";
+    }
+    if (field.strip_axis >= 0) {
+      if (piece_.region.kind == RegionKind::live || piece_.region.axis != field.strip_axis) {
+        throw InternalError(fmt::format("{} is used outside the layers of its axis", field.name));
+      }
+      argument.axis = field.strip_axis;
+      argument.local = argument.identifier;
+      for (int side = 0; side < 2; ++side) {
+        argument.side = side;
+        argument.identifier = argument.local + (side == 0 ? "_lo" : "_hi");
+        array(argument);
+      }
+      return argument.local;
+    }
+    return array(argument);
+  }
+
+  std::string array(ir::ArrayArgument argument) {
+    if (argument.local.empty()) argument.local = argument.identifier;
+    const auto known =
+        std::find_if(kernel_.arrays.begin(), kernel_.arrays.end(),
+                     [&](const ir::ArrayArgument& a) { return a.identifier == argument.identifier; });
+    if (known == kernel_.arrays.end())
+      kernel_.arrays.push_back(argument);
+    else
+      known->written = known->written || argument.written;
+    return argument.identifier;
+  }
+
+  /// Shared subtrees and long ones become lets, operands before their users.
+  void emit_lets(const std::vector<std::pair<std::string, Expr>>& values) {
+    std::map<std::uint32_t, int> uses;
+    for (const auto& [array, value] : values) count(value, uses);
+    std::map<std::uint32_t, Expr> named;
+    std::set<std::string> arrays, scalars;
+    for (const auto& [array, value] : values) {
+      piece_.stores.push_back({array, lettered(value, uses, named)});
+      arrays.insert(array);
+    }
+    for (const ir::Let& let : piece_.lets) used(let.value, arrays, scalars);
+    for (const ir::Store& store : piece_.stores) used(store.value, arrays, scalars);
+    piece_.scalars.assign(scalars.begin(), scalars.end());
+    for (const ir::ArrayArgument& a : kernel_.arrays) {
+      if (arrays.contains(a.local) && a.side <= 0) piece_.arrays.push_back(a.local);
+    }
+  }
+
+  static void count(Expr e, std::map<std::uint32_t, int>& uses) {
+    if (++uses[e->id] > 1) return;
+    for (const Expr arg : e->args) count(arg, uses);
+  }
+
+  Expr lettered(Expr e, const std::map<std::uint32_t, int>& uses, std::map<std::uint32_t, Expr>& named) {
+    if (e->kind != Kind::function) return e;
+    const auto found = named.find(e->id);
+    if (found != named.end()) return found->second;
+    std::vector<Expr> args;
+    std::size_t length = 0;
+    for (const Expr arg : e->args) {
+      args.push_back(lettered(arg, uses, named));
+      length += ir::text(args.back()).size();
+    }
+    constexpr std::size_t line = 64;
+    if (length > line) {
+      for (Expr& arg : args) {
+        if (arg->kind == Kind::function && ir::text(arg).size() > line / 2) arg = let(arg);
+      }
+    }
+    Expr result = pool_.function(e->name, std::move(args));
+    if (uses.at(e->id) > 1 && e->name != "neg") result = let(result);
+    named[e->id] = result;
+    return result;
+  }
+
+  Expr let(Expr value) {
+    const std::string name = fmt::format("t{}", piece_.lets.size());
+    piece_.lets.push_back({name, value});
+    return pool_.let(name);
+  }
+
+  static void used(Expr e, std::set<std::string>& arrays, std::set<std::string>& scalars) {
+    if (e->kind == Kind::field || e->kind == Kind::coefficient || e->kind == Kind::profile)
+      arrays.insert(e->name);
+    if (e->kind == Kind::symbol) scalars.insert(e->name);
+    for (const Expr arg : e->args) used(arg, arrays, scalars);
+  }
+
+  static ir::Cost cost(const ir::Piece& piece) {
+    ir::Cost result;
+    std::set<std::uint32_t> loads;
+    std::set<std::string> streams;
+    const auto walk = [&](auto&& self, Expr e) -> void {
+      if (e->kind == Kind::field || e->kind == Kind::coefficient) {
+        loads.insert(e->id);
+        streams.insert(e->name);
+      }
+      if (e->kind == Kind::function && e->name != "neg") result.flops += e->name == "fma" ? 2 : 1;
+      for (const Expr arg : e->args) self(self, arg);
+    };
+    for (const ir::Let& let : piece.lets) walk(walk, let.value);
+    for (const ir::Store& store : piece.stores) walk(walk, store.value);
+    result.loads = static_cast<int>(loads.size());
+    result.stores = static_cast<int>(piece.stores.size());
+    result.streams = static_cast<int>(streams.size()) + result.stores;
+    return result;
+  }
+
+  const ir::Program& program_;
+  ir::Pool& pool_;
+  ir::Kernel kernel_;
+  ir::Piece piece_;
+  std::map<std::string, Expr> stored_;  // arrays this piece has written, and the value
+};
+
+}  // namespace
+
+ir::KernelSet lower(const ir::Program& hoisted, const std::vector<SweepOrOperation>& step) {
+  ir::KernelSet set;
+  set.program = hoisted;
+  for (const SweepOrOperation& entry : step) {
+    if (entry.operation >= 0) {
+      set.stages.push_back({-1, entry.operation});
+      continue;
+    }
+    const std::string name = fmt::format("{}_{}d_o{}_{}_sweep{}", hoisted.equation, hoisted.dims(),
+                                         hoisted.order, hoisted.direction, set.kernels.size());
+    set.stages.push_back({static_cast<int>(set.kernels.size()), -1});
+    set.kernels.push_back(KernelBuilder(hoisted, name).build(entry.sweep.updates));
+  }
+  return set;
+}
+
+}  // namespace ondula::passes
+
+namespace ondula::ir {
+
+std::string dump(const KernelSet& set) {
+  std::string out;
+  for (const Kernel& kernel : set.kernels) {
+    out += fmt::format("kernel {}\n", kernel.name);
+    for (std::size_t i = 0; i < kernel.pieces.size(); ++i) {
+      const Piece& piece = kernel.pieces[i];
+      const Cost& cost = kernel.costs[i];
+      out += fmt::format("  piece {}: {} loads, {} stores, {} flops\n", piece.comment, cost.loads,
+                         cost.stores, cost.flops);
+      for (const Let& let : piece.lets)
+        out += fmt::format("    {} = {}\n", let.name, text(let.value, set.program.axes));
+      for (const Store& store : piece.stores) {
+        out += fmt::format("    {}' = {}\n", store.array, text(store.value, set.program.axes));
+      }
+    }
+  }
+  return out;
+}
+
+}  // namespace ondula::ir

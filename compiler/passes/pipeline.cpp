@@ -1,0 +1,69 @@
+// The passes in order.
+// SPDX-License-Identifier: MIT
+#include "compiler/passes/pipeline.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "compiler/error.hpp"
+#include "compiler/passes/absorb.hpp"
+#include "compiler/passes/check.hpp"
+#include "compiler/passes/dependences.hpp"
+#include "compiler/passes/discretize_time.hpp"
+#include "compiler/passes/expand.hpp"
+#include "compiler/passes/hoist.hpp"
+#include "compiler/passes/lower.hpp"
+
+namespace ondula::passes {
+namespace {
+
+class Recorder {
+ public:
+  Recorder(Compilation& compilation, bool dumps) : compilation_(compilation), dumps_(dumps) {}
+
+  template <class F>
+  auto run(const std::string& name, const F& pass) {
+    const auto begin = std::chrono::steady_clock::now();
+    auto result = pass();
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    compilation_.passes.push_back({name, seconds, ""});
+    if constexpr (requires { ir::verify(result, name); }) ir::verify(result, name);
+    if constexpr (requires { dump(result); }) {
+      if (dumps_) {
+        std::string listing = dump(result);
+        if (listing != last_) compilation_.passes.back().listing = listing;
+        last_ = std::move(listing);
+      }
+    }
+    return result;
+  }
+
+ private:
+  Compilation& compilation_;
+  bool dumps_;
+  std::string last_;
+};
+
+}  // namespace
+
+Compilation compile(const EquationDefinition& definition, const PipelineOptions& options) {
+  if (options.order < 2 || options.order > 16 || options.order % 2 != 0) {
+    throw UserError(fmt::format("order {}: supported are 2, 4, 6, 8, 10, 12, 14 and 16", options.order));
+  }
+  Compilation result;
+  Recorder recorder(result, options.dumps);
+  const ir::Equation stated = definition.instantiate(options.axes);
+  const ir::Equation checked = recorder.run("check", [&] { return check(stated); });
+  const ir::Program stepped =
+      recorder.run("discretize_time", [&] { return discretize_time(checked, options.order); });
+  result.physical = recorder.run("absorb", [&] { return absorb(stepped, options.stretched); });
+  // expand before hoist: only then do coefficients stand where they are read.
+  const ir::Program expanded = recorder.run("expand", [&] { return expand(result.physical); });
+  const auto step = recorder.run("dependences", [&] { return dependences(expanded); });
+  const ir::Program hoisted = recorder.run("hoist", [&] { return hoist(expanded); });
+  result.kernels = recorder.run("lower", [&] { return lower(hoisted, step); });
+  return result;
+}
+
+}  // namespace ondula::passes

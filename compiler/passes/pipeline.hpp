@@ -1,0 +1,38 @@
+// pipeline: the passes in order, with a verifier, a dump and a timer between each.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/dsl/dsl.hpp"
+#include "compiler/ir/kernel.hpp"
+
+namespace ondula::passes {
+
+/// What the text depends on; nothing else may (no grid size, dt or device).
+struct PipelineOptions {
+  std::vector<std::string> axes;
+  int order = 8;           ///< even, 2..16; UserError otherwise
+  bool stretched = false;  ///< CPML with kappa != 1
+  bool dumps = false;      ///< keep the listings
+};
+
+/// One pass as it ran: its listing only where it changed something.
+struct PassRecord {
+  std::string name;
+  double seconds = 0;
+  std::string listing;
+};
+
+struct Compilation {
+  ir::Program physical;  ///< after absorb: what the reference executes
+  ir::KernelSet kernels;
+  std::vector<PassRecord> passes;
+};
+
+/// Equation text to kernels. Deterministic: the same definition and options give the same result in any
+/// process.
+Compilation compile(const EquationDefinition& definition, const PipelineOptions& options);
+
+}  // namespace ondula::passes

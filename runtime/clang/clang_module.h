@@ -1,0 +1,56 @@
+/* The C interface of libondula-clang.so: compile a text held in memory to an object held in memory. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Changes whenever a struct or a function of this header does. */
+#define ONDULA_CLANG_INTERFACE 1
+
+/** What to compile. Everything stays the caller's, and is only read during the call. */
+struct ondula_clang_request {
+  const char* name; /**< the text's name in diagnostics */
+  const char* text; /**< C++ source; it can include nothing */
+  size_t text_size; /**< bytes of text */
+  const char* const*
+      arguments;         /**< arguments of `clang -cc1`; "native" after -tune-cpu means this machine's CPU */
+  size_t argument_count; /**< how many arguments */
+};
+
+/** What came out. Filled by ondula_clang_compile, emptied by ondula_clang_release. */
+struct ondula_clang_result {
+  int succeeded;      /**< 1 when object holds an object file, else 0 */
+  const char* object; /**< a relocatable ELF object */
+  size_t object_size; /**< bytes of object */
+  const char*
+      log; /**< the compiler's diagnostics with line numbers, zero-terminated; empty when it had none */
+  size_t log_size; /**< bytes of log */
+  void* storage;   /**< the module's own */
+};
+
+/** The signatures under which the functions below are looked up. */
+typedef int ondula_clang_interface_function(void);
+typedef const char* ondula_clang_version_function(void);
+typedef void ondula_clang_compile_function(const struct ondula_clang_request*, struct ondula_clang_result*);
+typedef void ondula_clang_release_function(struct ondula_clang_result*);
+
+/** ONDULA_CLANG_INTERFACE as the module was built with. */
+int ondula_clang_interface(void);
+
+/** The version of the LLVM that is loaded, for example "19.1.7". */
+const char* ondula_clang_version(void);
+
+/** Compiles. May be called from many threads at once; prints nothing and never ends the process: LLVM's fatal
+ * errors come back in the log. The caller's floating-point state plays no part. */
+void ondula_clang_compile(const struct ondula_clang_request* request, struct ondula_clang_result* result);
+
+/** Frees what a result holds. Harmless on a zeroed result. */
+void ondula_clang_release(struct ondula_clang_result* result);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,30 @@
+// Reads the environment variables; no other file calls getenv.
+// SPDX-License-Identifier: MIT
+#include "runtime/environment.hpp"
+
+#include <cstdlib>
+
+namespace ondula {
+namespace {
+
+std::string variable(const char* name, const char* fallback = "") {
+  const char* value = std::getenv(name);
+  return value != nullptr && *value != '\0' ? value : fallback;
+}
+
+}  // namespace
+
+Environment read_environment() {
+  Environment environment;
+  environment.cache = variable("ONDULA_CACHE");
+  environment.cache_limit = variable("ONDULA_CACHE_LIMIT");
+  environment.clang_module = variable("ONDULA_CLANG_MODULE");
+  environment.cpu_features = variable("ONDULA_CPU_FEATURES");
+  environment.data = variable("ONDULA_DATA");
+  environment.cache_home = variable("XDG_CACHE_HOME");
+  environment.home = variable("HOME");
+  environment.temporary = variable("TMPDIR", "/tmp");
+  return environment;
+}
+
+}  // namespace ondula

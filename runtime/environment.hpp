@@ -1,0 +1,27 @@
+// The environment variables Ondula heeds, read in one place.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+
+namespace ondula {
+
+/// Every variable Ondula reads; an unset one is an empty string. An option of the caller's beats its
+/// variable.
+struct Environment {
+  std::string cache;         ///< ONDULA_CACHE: the kernel cache's folder, or "off"
+  std::string cache_limit;   ///< ONDULA_CACHE_LIMIT: its size limit, for example "500 MB" or "2 GiB"
+  std::string clang_module;  ///< ONDULA_CLANG_MODULE: path of libondula-clang.so, instead of the usual places
+  std::string cpu_features;  ///< ONDULA_CPU_FEATURES: features to compile for ("avx2,fma") or to leave out
+                             ///< ("-avx512f")
+  std::string data;          ///< ONDULA_DATA: the folder of the real models and reference records
+  std::string cache_home;    ///< XDG_CACHE_HOME: where a user's caches live
+  std::string home;          ///< HOME: used when XDG_CACHE_HOME is unset
+  std::string
+      temporary;  ///< TMPDIR: where the source of a failed compile goes without a cache; "/tmp" when unset
+};
+
+/// Reads the variables as they are now.
+Environment read_environment();
+
+}  // namespace ondula

@@ -1,0 +1,227 @@
+// A job as JSON with every default written out.
+// SPDX-License-Identifier: MIT
+#include <string>
+
+#include "runtime/io/job.hpp"
+#include "runtime/io/job_sections.hpp"
+
+namespace ondula::io {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Whole cell numbers as integers, metres as they are.
+Json write_value(double value, bool cell) {
+  return cell ? Json(static_cast<std::int64_t>(value)) : Json(value);
+}
+
+Json write_position(const Position& position, const std::vector<std::string>& axes) {
+  Json json = Json::object();
+  for (std::size_t i = 0; i < axes.size(); ++i)
+    json[axes[i]] = write_value(position.values[i], position.cells);
+  return position.cells ? Json{{"cell", json}} : json;
+}
+
+Json write_grid(const Grid& grid) {
+  Json periodic = Json::array();
+  for (std::size_t axis = 0; axis < grid.axes.size(); ++axis) {
+    if (grid.faces[axis][0].kind == FaceKind::periodic) periodic.push_back(grid.axes[axis]);
+  }
+  return Json{{"axes", grid.axes},
+              {"shape", grid.shape},
+              {"spacing", grid.spacing},
+              {"origin", grid.origin},
+              {"periodic", periodic}};
+}
+
+Json write_absorb(const Grid& grid, const Absorb& absorb) {
+  Json widths = Json::object();
+  for (std::size_t axis = 0; axis < grid.axes.size(); ++axis) {
+    for (std::size_t side = 0; side < 2; ++side) {
+      const Face& face = grid.faces[axis][side];
+      const bool layer = face.kind == FaceKind::absorbing || face.kind == FaceKind::rigid;
+      if (layer) widths[face_name(grid, axis, side)] = face.kind == FaceKind::rigid ? 0 : face.width;
+    }
+  }
+  const auto or_auto = [](const std::optional<double>& value) { return value ? Json(*value) : Json("auto"); };
+  return Json{{"width", widths},
+              {"frequency", or_auto(absorb.frequency)},
+              {"velocity", or_auto(absorb.velocity)},
+              {"reflection", or_auto(absorb.reflection)},
+              {"kappa", absorb.kappa}};
+}
+
+Json write_free_surface(const Grid& grid) {
+  Json faces = Json::array();
+  for (std::size_t axis = 0; axis < grid.axes.size(); ++axis) {
+    for (std::size_t side = 0; side < 2; ++side) {
+      if (grid.faces[axis][side].kind == FaceKind::free_surface) faces.push_back(face_name(grid, axis, side));
+    }
+  }
+  return faces;
+}
+
+Json write_model(const ModelSpec& spec) {
+  Json json = Json::object();
+  switch (spec.kind) {
+    case ModelSpec::Kind::number:
+      json["value"] = spec.number;
+      break;
+    case ModelSpec::Kind::npy:
+      json["npy"] = spec.file;
+      break;
+    case ModelSpec::Kind::raw:
+      json["raw"] = spec.raw.path;
+      json["dtype"] = spec.raw.dtype;
+      json["endian"] = spec.raw.endian;
+      json["shape"] = spec.raw.shape;
+      json["axes"] = spec.raw.axes;
+      break;
+  }
+  const bool bare = spec.unit.empty() && !spec.floor && !spec.ceiling;
+  if (bare && spec.kind == ModelSpec::Kind::number) return json["value"];
+  if (bare && spec.kind == ModelSpec::Kind::npy) return json["npy"];
+  if (!spec.unit.empty()) json["unit"] = spec.unit;
+  if (spec.floor) json["floor"] = *spec.floor;
+  if (spec.ceiling) json["ceiling"] = *spec.ceiling;
+  return json;
+}
+
+Json write_models(const std::vector<std::pair<std::string, ModelSpec>>& models) {
+  Json json = Json::object();
+  for (const auto& [name, spec] : models) json[name] = write_model(spec);
+  return json;
+}
+
+Json write_wavelet(const WaveletSpec& spec) {
+  switch (spec.kind) {
+    case WaveletKind::file:
+      return Json{{"file", spec.file.string()}};
+    case WaveletKind::samples:
+      return Json{{"samples", spec.samples}};
+    case WaveletKind::ricker:
+      return Json{{"ricker", Json{{"frequency", spec.frequency}, {"delay", spec.delay}}}};
+    case WaveletKind::gabor:
+      return Json{{"gabor", Json{{"frequency", spec.frequency},
+                                 {"delay", spec.delay},
+                                 {"gamma", spec.gamma},
+                                 {"phase", spec.phase}}}};
+    case WaveletKind::gaussian:
+      return Json{{"gaussian",
+                   Json{{"frequency", spec.frequency}, {"delay", spec.delay}, {"order", spec.derivative}}}};
+    case WaveletKind::ormsby:
+      break;
+  }
+  const auto& f = spec.corners;
+  return Json{
+      {"ormsby", Json{{"f1", f[0]}, {"f2", f[1]}, {"f3", f[2]}, {"f4", f[3]}, {"delay", spec.delay}}}};
+}
+
+const char* word(Interpolation interpolation) {
+  return interpolation == Interpolation::sinc ? "sinc" : "linear";
+}
+
+Json write_source(const SourceSpec& source, const Grid& grid) {
+  Json json{{"shot", source.shot}, {"kind", "point"}, {"field", source.field}};
+  json["at"] = write_position(source.at, grid.axes);
+  if (source.wavelet) json["wavelet"] = write_wavelet(*source.wavelet);
+  json["strength"] = source.strength;
+  json["scaling"] = source.scaling == Scaling::physical ? "physical" : "raw";
+  json["interpolation"] = word(source.interpolation);
+  return json;
+}
+
+Json write_plane(const Plane& plane, const Grid& grid) {
+  std::vector<std::string> others = grid.axes;
+  others.erase(others.begin() + plane.axis);
+  Json counts = Json::object();
+  for (std::size_t i = 0; i < others.size(); ++i) counts[others[i]] = plane.counts[i];
+  const Json at = write_value(plane.at.values[0], plane.at.cells);
+  return Json{{"axis", grid.axes[static_cast<std::size_t>(plane.axis)]},
+              {"at", plane.at.cells ? Json{{"cell", at}} : at},
+              {"from", write_position(plane.from, others)},
+              {"to", write_position(plane.to, others)},
+              {"count", counts}};
+}
+
+Json write_receiver(const ReceiverSpec& receiver, const Grid& grid) {
+  Json json{{"field", receiver.field}};
+  switch (receiver.layout) {
+    case ReceiverSpec::Layout::points:
+      if (receiver.list) {
+        json["at"] = Json::array();
+        for (const Position& point : receiver.points) json["at"].push_back(write_position(point, grid.axes));
+      } else {
+        json["at"] = write_position(receiver.points.front(), grid.axes);
+      }
+      break;
+    case ReceiverSpec::Layout::line:
+      json["line"] = Json{{"from", write_position(receiver.line.from, grid.axes)},
+                          {"to", write_position(receiver.line.to, grid.axes)},
+                          {"count", receiver.line.count}};
+      break;
+    case ReceiverSpec::Layout::plane:
+      json["plane"] = write_plane(receiver.plane, grid);
+      break;
+  }
+  json["interpolation"] = word(receiver.interpolation);
+  json["shots"] = receiver.shots ? Json(*receiver.shots) : Json("all");
+  return json;
+}
+
+Json write_output(const OutputSpec& output) {
+  Json json{{"directory", output.directory},
+            {"records", "npy"},
+            {"pictures", output.pictures},
+            {"snapshots", false}};
+  if (output.snapshots)
+    json["snapshots"] = Json{{"field", output.snapshots->field}, {"every", output.snapshots->every}};
+  return json;
+}
+
+Json write_memory(const MemorySpec& memory) {
+  Json json{{"mode", memory.mode == MemorySpec::Mode::none ? "none" : "auto"}};
+  json["limits"] = Json::object();
+  for (const auto& [tier, bytes] : memory.limits) json["limits"][tier] = bytes;
+  return json;
+}
+
+Json write_mesh(const Grid& grid) {
+  Json json = Json::object();
+  for (const std::string& axis : grid.axes) json[axis] = 1;
+  json["shots"] = 1;
+  return json;
+}
+
+}  // namespace
+
+nlohmann::ordered_json resolved(const Job& job) {
+  Json json = Json::object();
+  json["equation"] = job.equation;
+  json["grid"] = write_grid(job.grid);
+  json["time"] = Json{{"dt", job.dt},
+                      {"steps", job.steps},
+                      {"substeps", job.substeps ? Json(*job.substeps) : Json("auto")},
+                      {"t0", job.t0}};
+  json["order"] = job.order;
+  json["dtype"] = job.dtype == DType::float64 ? "float64" : "float32";
+  json["backend"] = job.backend == Backend::reference ? "reference" : "host";
+  json["threads"] = job.threads ? Json(*job.threads) : Json("auto");
+  json["models"] = write_models(job.models);
+  json["absorb"] = write_absorb(job.grid, job.absorb);
+  json["free_surface"] = write_free_surface(job.grid);
+  json["initial"] = write_models(job.initial);
+  if (job.wavelet) json["wavelet"] = write_wavelet(*job.wavelet);
+  json["sources"] = Json::array();
+  for (const SourceSpec& source : job.sources) json["sources"].push_back(write_source(source, job.grid));
+  json["receivers"] = Json::array();
+  for (const ReceiverSpec& receiver : job.receivers)
+    json["receivers"].push_back(write_receiver(receiver, job.grid));
+  json["memory"] = write_memory(job.memory);
+  json["output"] = write_output(job.output);
+  json["mesh"] = write_mesh(job.grid);
+  return json;
+}
+
+}  // namespace ondula::io

@@ -1,0 +1,93 @@
+// The disk cache of compiled kernels: one file per key, never a reason to fail.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/jit/cache_entry.hpp"
+#include "runtime/jit/cache_files.hpp"
+
+namespace ondula::jit {
+
+/// Where warnings go; may be called from any thread that compiles. Empty: they are dropped.
+using Log = std::function<void(const std::string&)>;
+
+/// Where the cache is and how it behaves.
+struct CacheOptions {
+  /// The folder; "off" for none; empty for ONDULA_CACHE, else $XDG_CACHE_HOME/ondula, else ~/.cache/ondula.
+  std::string directory;
+  /// The limit on the sum of its files, bytes; 0 for ONDULA_CACHE_LIMIT, else 1 GiB.
+  std::uint64_t limit_bytes = 0;
+  /// How old a half-written file of a dead process gets before it is removed.
+  std::chrono::seconds stale_after = std::chrono::hours(1);
+  /// For tests: failures to inject into file operations.
+  Fault fault = {};
+};
+
+/// One entry as `ondula cache list` shows it.
+struct CacheListing {
+  std::string key;
+  std::filesystem::path path;
+  std::uint64_t bytes = 0;
+  std::filesystem::file_time_type last_used;
+  std::optional<CacheEntry> entry;  ///< nothing where the file is damaged or unreadable
+  std::string damage;               ///< why, then
+};
+
+/// A folder of entries, DIR/ab/abcdef....ondula. Safe against other threads and processes on the same folder
+/// without locks: entries appear by rename and a damaged one is rebuilt. After the first problem with the
+/// folder one warning goes to the log, and kernels are compiled in memory.
+class Cache {
+ public:
+  /// Throws UserError only where ONDULA_CACHE_LIMIT is no size. Touches no file yet.
+  explicit Cache(const CacheOptions& options, Log log);
+
+  /// The entry under `key` whose stored source is `source`; nothing where there is none. A damaged one is
+  /// removed, with a warning. Marks the entry as used.
+  std::optional<CacheEntry> load(const std::string& key, const std::string& source);
+  /// Publishes an entry, then removes stale half-written files, and the longest unused entries beyond the
+  /// limit.
+  void store(const CacheEntry& entry);
+  /// Removes an entry that turned out to be unusable, with a warning that gives `reason`.
+  void discard(const std::string& key, const std::string& reason);
+  /// Keeps a source that did not compile, in the cache or else in the temporary folder. The path, or "" if
+  /// nowhere.
+  std::string save_failed_source(const std::string& key, const std::string& source);
+
+  /// The folder; empty when off or when there is no place for one.
+  const std::filesystem::path& directory() const { return directory_; }
+  /// The file of a key.
+  std::filesystem::path path_of(const std::string& key) const;
+  std::uint64_t limit_bytes() const { return limit_bytes_; }
+  /// Every entry, read and checked, by key; nothing is changed.
+  std::vector<CacheListing> list() const;
+  /// Checks every entry and removes the damaged ones. Those removed.
+  std::vector<CacheListing> verify();
+  /// Removes every file of the cache, half-written ones too. How many. A running process loses nothing by it.
+  std::size_t clear();
+
+ private:
+  void warn(const std::string& message) const;
+  void warn_once(const std::string& message);
+  void trim(const std::filesystem::path& newest) const;
+
+  std::filesystem::path directory_;
+  std::string no_place_;  ///< why there is no folder although the cache is not off
+  std::uint64_t limit_bytes_ = 0;
+  std::chrono::seconds stale_after_;
+  Fault fault_;
+  Log log_;
+  std::atomic<bool> warned_ = false;
+};
+
+/// Bytes from "500 MB", "2 GiB", "1000000". Throws UserError naming `what` for anything else.
+std::uint64_t parse_bytes(const std::string& text, const std::string& what);
+
+}  // namespace ondula::jit

@@ -1,0 +1,324 @@
+// Loads relocatable x86-64 ELF objects: lays sections out, relocates them, protects the pages.
+// SPDX-License-Identifier: MIT
+#include "runtime/jit/elf_loader.hpp"
+
+#include <elf.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <string_view>
+#include <vector>
+
+#include "compiler/error.hpp"
+#include "runtime/jit/elf_symbols.hpp"
+
+namespace ondula::jit {
+namespace {
+
+[[noreturn]] void refuse(const std::string& reason) { throw InternalError("kernel object: " + reason); }
+
+/// The three kinds of page, in the order they are laid out.
+enum Protection { code, constant, variable, protections };
+
+/// A view of the object that checks every access.
+class Reader {
+ public:
+  explicit Reader(std::span<const std::byte> object) : object_(object) {}
+
+  /// `count` items of T from byte `offset`; `what` names them in the error.
+  template <class T>
+  std::vector<T> table(std::uint64_t offset, std::uint64_t count, const char* what) const {
+    if (count > object_.size() / sizeof(T)) refuse(fmt::format("{} claims {} entries", what, count));
+    const std::span<const std::byte> part = bytes(offset, count * sizeof(T), what);
+    std::vector<T> items(count);
+    if (count > 0) std::memcpy(items.data(), part.data(), part.size());
+    return items;
+  }
+
+  std::span<const std::byte> bytes(std::uint64_t offset, std::uint64_t size, const char* what) const {
+    if (offset > object_.size() || size > object_.size() - offset)
+      refuse(
+          fmt::format("{} at {} of {} bytes lies outside the {} bytes", what, offset, size, object_.size()));
+    return object_.subspan(offset, size);
+  }
+
+ private:
+  std::span<const std::byte> object_;
+};
+
+/// A zero-terminated name inside a string table.
+std::string name_at(std::span<const std::byte> strings, std::uint64_t offset) {
+  if (offset >= strings.size()) refuse(fmt::format("a name at {} lies outside its table", offset));
+  const auto* start = reinterpret_cast<const char*>(strings.data()) + offset;
+  const std::size_t length = strnlen(start, strings.size() - offset);
+  if (length == strings.size() - offset) refuse("a name without an end");
+  return {start, length};
+}
+
+/// One section and where it goes; `address` is null for sections that are not loaded.
+struct Section {
+  Elf64_Shdr header;
+  Protection protection = constant;
+  std::size_t offset = 0;
+  std::byte* address = nullptr;
+};
+
+/// A symbol that code refers to, with the slots made for it.
+struct Target {
+  std::uint64_t value = 0;
+  bool external = false;
+  std::byte* stub = nullptr;  ///< a jump through the slot, for calls that cannot reach the value
+  std::byte* slot = nullptr;  ///< the value, for accesses through a global offset table
+};
+
+constexpr std::size_t stub_bytes = 16;  // jmp *slot(%rip), padded; its slot lies in the constants
+
+std::size_t round_up(std::size_t value, std::size_t to) { return (value + to - 1) / to * to; }
+
+/// Builds one image: read, lay out, copy, relocate.
+class Builder {
+ public:
+  explicit Builder(std::span<const std::byte> object) : reader_(object), page_(sysconf(_SC_PAGESIZE)) {
+    read_sections();
+    read_symbols();
+    lay_out();
+  }
+
+  std::size_t size() const { return begin_[protections]; }
+
+  void fill(std::byte* base) {
+    base_ = base;
+    for (Section& section : sections_) {
+      if ((section.header.sh_flags & SHF_ALLOC) == 0) continue;
+      section.address = base + begin_[section.protection] + section.offset;
+      if (section.header.sh_type == SHT_NOBITS || section.header.sh_size == 0) continue;
+      const auto from = reader_.bytes(section.header.sh_offset, section.header.sh_size, "a section");
+      std::memcpy(section.address, from.data(), from.size());
+    }
+    resolve_symbols();
+    for (const Section& section : sections_)
+      if (section.header.sh_type == SHT_RELA) relocate(section.header);
+  }
+
+  void protect() const {
+    constexpr int flags[] = {PROT_READ | PROT_EXEC, PROT_READ, PROT_READ | PROT_WRITE};
+    for (int kind = code; kind < protections; ++kind) {
+      const std::size_t length = begin_[kind + 1] - begin_[kind];
+      if (length > 0 && mprotect(base_ + begin_[kind], length, flags[kind]) != 0)
+        throw RuntimeError(
+            fmt::format("mprotect of {} bytes of kernel code failed: {}", length, std::strerror(errno)));
+    }
+  }
+
+  std::map<std::string, void*> exported() const {
+    std::map<std::string, void*> names;
+    for (std::size_t i = 0; i < symbols_.size(); ++i)
+      if (ELF64_ST_BIND(symbols_[i].st_info) != STB_LOCAL && !targets_[i].external)
+        names[name_at(strings_, symbols_[i].st_name)] = reinterpret_cast<void*>(targets_[i].value);
+    return names;
+  }
+
+ private:
+  void read_sections();
+  void read_symbols();
+  void lay_out();
+  void resolve_symbols();
+  void relocate(const Elf64_Shdr& table);
+  void apply(const Elf64_Rela& entry, Section& section);
+
+  Reader reader_;
+  std::size_t page_;
+  std::byte* base_ = nullptr;
+  std::vector<Section> sections_;
+  std::vector<Elf64_Sym> symbols_;
+  std::span<const std::byte> strings_;
+  std::vector<Target> targets_;
+  std::size_t begin_[protections + 1] = {};  ///< where each kind of page starts, and the total
+  std::size_t stubs_ = 0, slots_ = 0;        ///< their offsets inside the code and the constants
+};
+
+void Builder::read_sections() {
+  const Elf64_Ehdr header = reader_.table<Elf64_Ehdr>(0, 1, "the ELF header").front();
+  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) refuse("not an ELF file");
+  if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB ||
+      header.e_type != ET_REL || header.e_machine != EM_X86_64)
+    refuse("not a relocatable x86-64 object");
+  if (header.e_shentsize != sizeof(Elf64_Shdr))
+    refuse(fmt::format("section headers of {} bytes", header.e_shentsize));
+  for (const Elf64_Shdr& section :
+       reader_.table<Elf64_Shdr>(header.e_shoff, header.e_shnum, "the section table")) {
+    Section& added = sections_.emplace_back(Section{section});
+    if ((section.sh_flags & SHF_ALLOC) == 0) continue;
+    if ((section.sh_flags & SHF_TLS) != 0) refuse("thread-local data");
+    if (section.sh_type == SHT_INIT_ARRAY || section.sh_type == SHT_FINI_ARRAY ||
+        section.sh_type == SHT_PREINIT_ARRAY)
+      refuse("code that runs on loading (static constructors)");
+    const bool executable = (section.sh_flags & SHF_EXECINSTR) != 0,
+               writable = (section.sh_flags & SHF_WRITE) != 0;
+    if (executable && writable) refuse("a section that is both writable and executable");
+    added.protection = executable ? code : writable ? variable : constant;
+  }
+}
+
+void Builder::read_symbols() {
+  for (const Section& section : sections_) {
+    if (section.header.sh_type != SHT_SYMTAB) continue;
+    if (!symbols_.empty()) refuse("two symbol tables");
+    if (section.header.sh_entsize != sizeof(Elf64_Sym)) refuse("symbols of another size");
+    symbols_ = reader_.table<Elf64_Sym>(section.header.sh_offset, section.header.sh_size / sizeof(Elf64_Sym),
+                                        "the symbol table");
+    if (section.header.sh_link >= sections_.size()) refuse("a symbol table without names");
+    const Elf64_Shdr& names = sections_[section.header.sh_link].header;
+    strings_ = reader_.bytes(names.sh_offset, names.sh_size, "the names of symbols");
+  }
+}
+
+void Builder::lay_out() {
+  constexpr std::uint64_t most = std::uint64_t{1} << 30;  // 32-bit displacements reach everywhere inside
+  std::size_t end[protections] = {};
+  for (Section& section : sections_) {
+    const Elf64_Shdr& header = section.header;
+    if ((header.sh_flags & SHF_ALLOC) == 0) continue;
+    const std::uint64_t alignment = std::max<std::uint64_t>(header.sh_addralign, 1);
+    if ((alignment & (alignment - 1)) != 0 || alignment > page_)
+      refuse(fmt::format("an alignment of {}", alignment));
+    if (header.sh_size > most) refuse(fmt::format("a section of {} bytes", header.sh_size));
+    std::size_t& used = end[section.protection];
+    section.offset = round_up(used, alignment);
+    used = section.offset + header.sh_size;
+    if (used > most) refuse("more than 1 GiB of code or data");
+  }
+  stubs_ = round_up(end[code], stub_bytes);
+  slots_ = round_up(end[constant], sizeof(std::uint64_t));
+  end[code] = stubs_ + symbols_.size() * stub_bytes;
+  end[constant] = slots_ + symbols_.size() * sizeof(std::uint64_t);
+  for (int kind = code; kind < protections; ++kind)
+    begin_[kind + 1] = begin_[kind] + round_up(end[kind], page_);
+}
+
+void Builder::resolve_symbols() {
+  targets_.resize(symbols_.size());
+  for (std::size_t i = 0; i < symbols_.size(); ++i) {
+    const Elf64_Sym& symbol = symbols_[i];
+    Target& target = targets_[i];
+    target.slot = base_ + begin_[constant] + slots_ + i * sizeof(std::uint64_t);
+    target.stub = base_ + begin_[code] + stubs_ + i * stub_bytes;
+    if (symbol.st_shndx == SHN_UNDEF) {
+      target.external = true;
+      if (i == 0) continue;  // the table's first entry stands for no symbol
+      const std::string name = name_at(strings_, symbol.st_name);
+      target.value = reinterpret_cast<std::uint64_t>(external_symbol(name));
+      if (target.value == 0)
+        refuse(fmt::format("undefined symbol '{}': kernels may call {}", name, external_names()));
+    } else if (symbol.st_shndx == SHN_ABS) {
+      target.value = symbol.st_value;
+    } else {
+      if (symbol.st_shndx >= sections_.size())
+        refuse(fmt::format("symbol {} in section {}", i, symbol.st_shndx));
+      const Section& home = sections_[symbol.st_shndx];
+      if (symbol.st_value > home.header.sh_size) refuse(fmt::format("symbol {} lies past its section", i));
+      if (home.address == nullptr) continue;  // debug information and the like
+      target.value = reinterpret_cast<std::uint64_t>(home.address) + symbol.st_value;
+    }
+    std::memcpy(target.slot, &target.value, sizeof target.value);
+    const auto distance = static_cast<std::int32_t>(target.slot - (target.stub + 6));
+    const unsigned char jump[] = {0xff, 0x25};
+    std::memcpy(target.stub, jump, sizeof jump);
+    std::memcpy(target.stub + sizeof jump, &distance, sizeof distance);
+  }
+}
+
+void Builder::relocate(const Elf64_Shdr& table) {
+  if (table.sh_entsize != sizeof(Elf64_Rela)) refuse("relocations of another size");
+  if (table.sh_info >= sections_.size()) refuse("relocations of no section");
+  Section& section = sections_[table.sh_info];
+  if (section.address == nullptr) return;
+  for (const auto& entry :
+       reader_.table<Elf64_Rela>(table.sh_offset, table.sh_size / sizeof(Elf64_Rela), "the relocations"))
+    apply(entry, section);
+}
+
+void Builder::apply(const Elf64_Rela& entry, Section& section) {
+  const std::uint64_t type = ELF64_R_TYPE(entry.r_info), index = ELF64_R_SYM(entry.r_info);
+  const std::size_t width = type == R_X86_64_64 || type == R_X86_64_PC64 ? 8 : 4;
+  const std::uint64_t room = section.header.sh_type == SHT_NOBITS ? 0 : section.header.sh_size;
+  if (entry.r_offset > room || width > room - entry.r_offset)
+    refuse(fmt::format("a relocation at {} lies outside its section of {} bytes", entry.r_offset, room));
+  if (index >= targets_.size()) refuse(fmt::format("a relocation to symbol {}", index));
+  const Target& target = targets_[index];
+  if (target.value == 0 && index != 0)
+    refuse(fmt::format("a relocation to symbol {}, which is not loaded", index));
+
+  std::byte* place = section.address + entry.r_offset;
+  const auto here = reinterpret_cast<std::uint64_t>(place),
+             addend = static_cast<std::uint64_t>(entry.r_addend);
+  std::uint64_t value = target.value + addend;  // wraps as the processor does; the ranges are checked below
+  switch (type) {
+    case R_X86_64_64:
+      break;
+    case R_X86_64_PC64:
+      value -= here;
+      break;
+    case R_X86_64_32:
+      break;
+    case R_X86_64_32S:
+      break;
+    case R_X86_64_PC32:
+      value -= here;
+      break;
+    case R_X86_64_PLT32:
+      if (target.external) value = reinterpret_cast<std::uint64_t>(target.stub) + addend;
+      value -= here;
+      break;
+    case R_X86_64_GOTPCREL:
+    case R_X86_64_GOTPCRELX:
+    case R_X86_64_REX_GOTPCRELX:
+      value = reinterpret_cast<std::uint64_t>(target.slot) + addend - here;
+      break;
+    default:
+      refuse(fmt::format("relocation type {}", type));
+  }
+  if (width == 4) {
+    const auto as_signed = static_cast<std::int64_t>(value);
+    const bool fits = type == R_X86_64_32 ? value <= std::numeric_limits<std::uint32_t>::max()
+                                          : as_signed == static_cast<std::int32_t>(as_signed);
+    if (!fits) refuse(fmt::format("relocation type {} does not reach symbol {}", type, index));
+  }
+  std::memcpy(place, &value, width);
+}
+
+}  // namespace
+
+ElfImage::ElfImage(std::span<const std::byte> object) {
+  Builder builder(object);
+  size_ = builder.size();
+  if (size_ == 0) refuse("nothing to load");
+  void* mapped = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapped == MAP_FAILED)
+    throw RuntimeError(
+        fmt::format("mmap of {} bytes for kernel code failed: {}", size_, std::strerror(errno)));
+  base_ = static_cast<std::byte*>(mapped);
+  try {
+    builder.fill(base_);
+    builder.protect();
+    symbols_ = builder.exported();
+  } catch (...) {
+    munmap(base_, size_);
+    throw;
+  }
+}
+
+ElfImage::~ElfImage() { munmap(base_, size_); }
+
+void* ElfImage::symbol(const std::string& name) const {
+  const auto found = symbols_.find(name);
+  return found == symbols_.end() ? nullptr : found->second;
+}
+
+}  // namespace ondula::jit

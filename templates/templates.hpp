@@ -1,0 +1,9 @@
+// The fixed text around generated expressions, embedded at build time from templates/*.in.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+namespace ondula::templates {
+
+extern const char* const host_prelude;
+
+}  // namespace ondula::templates

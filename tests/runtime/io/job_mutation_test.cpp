@@ -1,0 +1,80 @@
+// Misspells every key of a full job in turn: each must be refused with the right suggestion.
+// SPDX-License-Identifier: MIT
+#include <functional>
+
+#include "tests/runtime/io/job_text.hpp"
+
+using namespace ondula;
+using namespace ondula::test;
+
+namespace {
+
+/// Objects whose keys are names from elsewhere (parameters, fields), checked against the equation later.
+bool free_names(const std::string& path) {
+  return path == "/models" || path == "/initial" || path == "/observed" || path == "/born";
+}
+
+/// Calls `visit` with the pointer of every object in a document.
+void each_object(const Json& json, const std::string& path,
+                 const std::function<void(const std::string&)>& visit) {
+  if (json.is_object()) {
+    visit(path);
+    for (const auto& member : json.items()) each_object(member.value(), path + "/" + member.key(), visit);
+  }
+  if (json.is_array()) {
+    for (std::size_t i = 0; i < json.size(); ++i) each_object(json[i], path + "/" + std::to_string(i), visit);
+  }
+}
+
+/// The job with the key of one object renamed, in its place.
+Json renamed(const Json& job, const std::string& path, const std::string& key, const std::string& wrong) {
+  Json copy = job;
+  Json& object = copy[Json::json_pointer(path)];
+  Json changed = Json::object();
+  for (const auto& member : object.items())
+    changed[member.key() == key ? wrong : member.key()] = member.value();
+  object = changed;
+  return copy;
+}
+
+int misspell_all(const Json& job) {
+  int tried = 0;
+  each_object(job, "", [&](const std::string& path) {
+    if (free_names(path)) return;
+    for (const auto& member : job[Json::json_pointer(path)].items()) {
+      const std::string& key = member.key();
+      const std::string wrong = key + "q";
+      CAPTURE(path);
+      const std::string text = complaint(renamed(job, path, key, wrong));
+      check_parts(text, {wrong + ": unknown key.", "Did you mean \"" + key + "\"?", "Allowed: "});
+      ++tried;
+    }
+  });
+  return tried;
+}
+
+}  // namespace
+
+TEST_CASE("every misspelt key of a full job is refused with the right one") {
+  CHECK(misspell_all(full_job()) > 120);
+}
+
+TEST_CASE("every misspelt key of a later version's sections is refused with the right one") {
+  Json job = small_job();
+  job["sources"].push_back(Json::parse(
+      R"({"shot": 1, "kind": "force", "field": "v", "direction": {"z": 1, "x": 0}, "at": {"z": 5, "x": 5}})"));
+  job["sources"].push_back(Json::parse(
+      R"({"shot": 2, "kind": "moment_rate", "tensor": {"zz": 1, "xx": 1}, "at": {"z": 5, "x": 5}})"));
+  job["sources"].push_back(Json::parse(
+      R"({"shot": 3, "kind": "moment_rate", "tensor": {"double_couple": {"dip": 45}}, "at": {"z": 5, "x": 5}})"));
+  job["memory"] = Json::parse(
+      R"({"mode": "segments", "segments": 4, "slots": 3, "every": 2, "tier": "host", "codec": "fp16", "scratch": "s"})");
+  job["misfit"] = Json::parse(R"({"kind": "l2", "mute": {}, "band": [1, 5]})");
+  job["gradient"] =
+      Json::parse(R"({"parameters": ["vp"], "wavelet": true, "initial": false, "extent": "interior"})");
+  job["invert"] = Json::parse(
+      R"({"parameters": ["vp"], "bounds": {}, "stages": [{"band": [0, 3], "iterations": 5}], "mask": "m.npy",
+                                  "smoothing": 1, "preconditioner": "none"})");
+  check_parts(complaint(job), {"not supported by this version"});
+  CHECK(misspell_all(job) > 60);
+}
