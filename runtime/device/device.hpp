@@ -16,7 +16,7 @@ namespace ondula::device {
 
 class Device;
 
-/// Device memory, zeroed at birth, returned to its device's account at death. Move only.
+/// Device memory, returned to its device's account at death. Move only.
 class Buffer {
  public:
   Buffer() = default;
@@ -69,7 +69,7 @@ class Device {
 
   virtual std::string name() const = 0;
   virtual int threads() const = 0;
-  /// Zeroed memory; throws RuntimeError naming the bytes asked for and already held.
+  /// Memory whose content means nothing yet; throws RuntimeError naming the bytes asked for and already held.
   virtual Buffer allocate(std::size_t bytes) = 0;
   virtual void fill_zero(Buffer& buffer) = 0;
   virtual void upload(Buffer& to, std::size_t offset_bytes, const void* from, std::size_t bytes) = 0;
@@ -104,7 +104,7 @@ inline Buffer::~Buffer() {
 }
 
 /// The host: `threads` of oneTBB (0: one per core), kernels over tiles, denormals flushed inside kernels
-/// only.
-std::unique_ptr<Device> make_host_device(int threads);
+/// only. With `poison`, fresh memory is NaN: for tests that nothing relies on what it did not write.
+std::unique_ptr<Device> make_host_device(int threads, bool poison = false);
 
 }  // namespace ondula::device

@@ -47,15 +47,16 @@ double collect(const void* data, std::span<const Weighted> from) {
 
 class HostDevice final : public Device {
  public:
-  explicit HostDevice(int threads)
-      : arena_(threads > 0 ? threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()))) {}
+  HostDevice(int threads, bool poison)
+      : poison_(poison),
+        arena_(threads > 0 ? threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()))) {}
 
   std::string name() const override { return fmt::format("host, {} threads", arena_.max_concurrency()); }
 
   int threads() const override { return arena_.max_concurrency(); }
 
   Buffer allocate(std::size_t bytes) override {
-    // Mapped pages are zero, and huge ones where they can be: a step walks tens of streams, each a page walk.
+    // Huge pages where they can be: a step walks tens of streams, each a page walk.
     const std::size_t whole = rounded(bytes);
     void* data = mmap(nullptr, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (data == MAP_FAILED) {
@@ -63,6 +64,7 @@ class HostDevice final : public Device {
                                      bytes_now(), std::strerror(errno)));
     }
     if (whole >= huge_page) madvise(data, whole, MADV_HUGEPAGE);
+    if (poison_) std::memset(data, 0xff, whole);  // all bits set is a NaN in both working types
     account(bytes);
     return {this, data, bytes};
   }
@@ -146,11 +148,14 @@ class HostDevice final : public Device {
     unaccount(bytes);
   }
 
+  bool poison_;
   tbb::task_arena arena_;
 };
 
 }  // namespace
 
-std::unique_ptr<Device> make_host_device(int threads) { return std::make_unique<HostDevice>(threads); }
+std::unique_ptr<Device> make_host_device(int threads, bool poison) {
+  return std::make_unique<HostDevice>(threads, poison);
+}
 
 }  // namespace ondula::device

@@ -8,6 +8,36 @@
 
 namespace ondula::loop {
 
+ArrayKey field_key(const std::string& name, int slot) {
+  ArrayKey key;
+  key.name = name;
+  key.slot = slot;
+  return key;
+}
+
+ArrayKey strip_key(const std::string& name, int side) {
+  ArrayKey key;
+  key.name = name;
+  key.side = side;
+  return key;
+}
+
+ArrayKey coefficient_key(const std::string& name) {
+  ArrayKey key;
+  key.kind = ir::ArrayKind::coefficient;
+  key.name = name;
+  return key;
+}
+
+ArrayKey profile_key(const std::string& name, int axis, bool half) {
+  ArrayKey key;
+  key.kind = ir::ArrayKind::profile;
+  key.name = name;
+  key.axis = axis;
+  key.half = half;
+  return key;
+}
+
 int common_halo(const ir::KernelSet& set) {
   int halo = 0;
   for (const ir::Kernel& kernel : set.kernels)
@@ -23,25 +53,24 @@ std::vector<ArrayPlan> plan_arrays(const ir::KernelSet& set, const ir::Domain& d
   for (const ir::Field& field : set.program.fields) {
     if (field.strip_axis < 0) {
       for (int slot = 0; slot < field.time_order; ++slot)
-        plans.push_back({{.name = field.name, .slot = slot}, full});
+        plans.push_back({field_key(field.name, slot), full});
       continue;
     }
     const bool half = field.stagger[static_cast<std::size_t>(field.strip_axis)] != 0;
     for (int side = 0; side < 2; ++side) {
       const ir::Range range = domain.strip(field.strip_axis, side, half);
       if (range.size() == 0) continue;
-      plans.push_back(
-          {{.name = field.name, .side = side},
-           strip_layout(domain, field.strip_axis, side, range, set.program.radius(), element_bytes)});
+      plans.push_back({strip_key(field.name, side), strip_layout(domain, field.strip_axis, side, range,
+                                                                 set.program.radius(), element_bytes)});
     }
   }
   for (const ir::Coefficient& c : set.program.coefficients) {
-    plans.push_back({{.kind = ir::ArrayKind::coefficient, .name = c.name}, full});
+    plans.push_back({coefficient_key(c.name), full});
   }
   for (const ir::Kernel& kernel : set.kernels) {
     for (const ir::ArrayArgument& a : kernel.arrays) {
       if (a.kind != ir::ArrayKind::profile) continue;
-      const ArrayKey key{.kind = a.kind, .name = a.name, .axis = a.axis, .half = a.half};
+      const ArrayKey key = profile_key(a.name, a.axis, a.half);
       const bool known =
           std::any_of(plans.begin(), plans.end(), [&](const ArrayPlan& p) { return p.key == key; });
       if (known) continue;

@@ -24,6 +24,11 @@ struct ArrayKey {
   auto operator<=>(const ArrayKey&) const = default;
 };
 
+ArrayKey field_key(const std::string& name, int slot);
+ArrayKey strip_key(const std::string& name, int side);
+ArrayKey coefficient_key(const std::string& name);
+ArrayKey profile_key(const std::string& name, int axis, bool half);
+
 /// One array before it is allocated.
 struct ArrayPlan {
   ArrayKey key;

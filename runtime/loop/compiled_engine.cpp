@@ -56,6 +56,7 @@ class CompiledEngine final : public Engine {
       two_levels_ |= field.time_order == 2;
       halos_.emplace(field.name, HaloFiller(setup.domain, field, first_order_, halo_));
     }
+    clear();
     upload_profiles();
     for (const ir::Kernel& kernel : set_.kernels) {
       launches_[0].push_back(bound(kernel, 0));
@@ -77,7 +78,7 @@ class CompiledEngine final : public Engine {
 
   void set_field(const std::string& name, int level, std::span<const double> values) override {
     const ir::Field& field = set_.program.field(name);
-    auto& array = arrays_.at({.name = name, .slot = slot(field, level)});
+    auto& array = arrays_.at(field_key(name, slot(field, level)));
     Real* const data = static_cast<Real*>(array.buffer.data());
     for_rows([&](const ir::Extents& index, std::int64_t flat) {
       const ir::Range live = row_live(field, index);
@@ -93,7 +94,7 @@ class CompiledEngine final : public Engine {
 
   std::vector<double> field(const std::string& name, int level) const override {
     const ir::Field& field = set_.program.field(name);
-    const auto& array = arrays_.at({.name = name, .slot = slot(field, level)});
+    const auto& array = arrays_.at(field_key(name, slot(field, level)));
     const Real* const data = static_cast<const Real*>(array.buffer.data());
     std::vector<double> values(at(setup_.domain.points()));
     const std::int64_t count = setup_.domain.total(setup_.domain.dims - 1);
@@ -116,7 +117,7 @@ class CompiledEngine final : public Engine {
     }
     receivers_.clear();
     for (const ir::PointReceiver& receiver : receivers) {
-      const Layout& layout = arrays_.at({.name = receiver.field}).layout;
+      const Layout& layout = arrays_.at(field_key(receiver.field, 0)).layout;
       std::vector<device::Weighted> from;
       for (const ir::Tap& tap : receiver.taps) from.push_back({layout.at(tap.index), tap.weight});
       receivers_.emplace_back(receiver.field, std::move(from));
@@ -142,7 +143,7 @@ class CompiledEngine final : public Engine {
     std::mutex mutex;
     for (const ir::Field& field : set_.program.fields) {
       if (field.strip_axis >= 0) continue;
-      const auto& array = arrays_.at({.name = field.name, .slot = slot(field, 0)});
+      const auto& array = arrays_.at(field_key(field.name, slot(field, 0)));
       const Real* const data = static_cast<const Real*>(array.buffer.data());
       device_.parallel(array.layout.size, [&](std::int64_t begin, std::int64_t end) {
         Real most = 0;
@@ -206,7 +207,7 @@ class CompiledEngine final : public Engine {
 
   /// Row by row over the domain and its halo, in double, rounded once.
   void compute_coefficient(const ir::Coefficient& coefficient) {
-    auto& array = arrays_.at({.kind = ir::ArrayKind::coefficient, .name = coefficient.name});
+    auto& array = arrays_.at(coefficient_key(coefficient.name));
     const int dims = setup_.domain.dims;
     const auto range = [&](int axis) {
       return axis < dims - 1 ? ir::Range{-halo_, setup_.domain.total(axis) + halo_} : ir::Range{0, 1};
@@ -236,7 +237,7 @@ class CompiledEngine final : public Engine {
 
   Deposit deposit(const ir::Injection& injection, int operation, const ir::PointSource& source) const {
     const ir::Field& target = set_.program.field(injection.field);
-    const Layout& layout = arrays_.at({.name = target.name}).layout;
+    const Layout& layout = arrays_.at(field_key(target.name, 0)).layout;
     Deposit result{operation, {}, source.samples};
     for (const ir::Tap& tap : source.taps) {
       const double factor =
@@ -251,14 +252,14 @@ class CompiledEngine final : public Engine {
       if (deposit.operation != operation || at(n) >= deposit.samples.size() || n < 0) continue;
       const auto& injection = std::get<ir::Injection>(set_.program.operations[at(operation)]);
       const ir::Field& field = set_.program.field(injection.field);
-      auto& array = arrays_.at({.name = field.name, .slot = slot(field, 1)});
+      auto& array = arrays_.at(field_key(field.name, slot(field, 1)));
       device_.scatter_add(array.buffer, setup_.dtype, deposit.to, deposit.samples[at(n)]);
     }
   }
 
   void record(const std::string& field, std::span<double> samples) const {
     const ir::Field& f = set_.program.field(field);
-    const auto& array = arrays_.at({.name = field, .slot = slot(f, 0)});
+    const auto& array = arrays_.at(field_key(field, slot(f, 0)));
     for (std::size_t r = 0; r < receivers_.size(); ++r) {
       if (receivers_[r].first == field) {
         samples[r] = device_.gather(array.buffer, setup_.dtype, receivers_[r].second);
@@ -270,7 +271,7 @@ class CompiledEngine final : public Engine {
     const HaloFiller& filler = halos_.at(name);
     if (filler.empty()) return;
     const ir::Field& field = set_.program.field(name);
-    auto& array = arrays_.at({.name = name, .slot = slot(field, 1)});
+    auto& array = arrays_.at(field_key(name, slot(field, 1)));
     filler.fill(static_cast<Real*>(array.buffer.data()), array.layout, device_);
   }
 
@@ -285,7 +286,7 @@ class CompiledEngine final : public Engine {
     for (std::size_t a = 0; a < kernel.arrays.size(); ++a) {
       launch.arrays.push_back(pointer(kernel.arrays[a], parity));
       if (places.strip(a) < 0) continue;
-      const auto found = arrays_.all().find({.name = kernel.arrays[a].name, .side = kernel.arrays[a].side});
+      const auto found = arrays_.all().find(strip_key(kernel.arrays[a].name, kernel.arrays[a].side));
       if (found == arrays_.all().end()) continue;
       const Layout& layout = found->second.layout;
       launch.integers[at(places.strip(a))] = layout.origin;
@@ -311,20 +312,19 @@ class CompiledEngine final : public Engine {
 
   void* pointer(const ir::ArrayArgument& argument, int parity) {
     if (argument.kind == ir::ArrayKind::profile) {
-      return arrays_
-          .at({.kind = argument.kind, .name = argument.name, .axis = argument.axis, .half = argument.half})
-          .buffer.data();
+      return arrays_.at(profile_key(argument.name, argument.axis, argument.half)).buffer.data();
     }
     if (argument.side >= 0) {
       // A side without a layer has no array, and its pieces are empty.
-      const auto found = arrays_.all().find({.name = argument.name, .side = argument.side});
+      const auto found = arrays_.all().find(strip_key(argument.name, argument.side));
       return found == arrays_.all().end() ? nullptr : found->second.buffer.data();
     }
     int slot = 0;
     if (argument.kind == ir::ArrayKind::field && set_.program.field(argument.name).time_order == 2) {
       slot = argument.slot == 0 ? parity : 1 - parity;
     }
-    auto& array = arrays_.at({.kind = argument.kind, .name = argument.name, .slot = slot});
+    auto& array = arrays_.at(argument.kind == ir::ArrayKind::coefficient ? coefficient_key(argument.name)
+                                                                         : field_key(argument.name, slot));
     return static_cast<Real*>(array.buffer.data()) + array.layout.origin;
   }
 

@@ -1,0 +1,19 @@
+// From a caller's grid to the padded domain of the compiler, with every check a grid needs.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "compiler/ir/domain.hpp"
+#include "runtime/types.hpp"
+
+namespace ondula {
+
+/// Throws UserError for axes, extents, spacings or faces that cannot be: unknown axes, zero or negative
+/// extents, a grid smaller than the stencil (naming the least size), a periodic axis with another face
+/// opposite, negative widths.
+ir::Domain make_domain(const Grid& grid, int order);
+
+/// Position in metres to cells from the first node; throws UserError where it is outside the grid, naming
+/// `what` ("source 2 of shot 0"), the axis, the value, the range and the unit.
+std::vector<double> cells_of(const Grid& grid, const std::vector<double>& position, const std::string& what);
+
+}  // namespace ondula

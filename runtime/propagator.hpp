@@ -1,0 +1,137 @@
+// The Propagator: an equation on a grid, compiled, ready to run shots.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "compiler/dsl/dsl.hpp"
+#include "compiler/error.hpp"
+#include "runtime/jit/host_compiler.hpp"
+#include "runtime/types.hpp"
+
+namespace ondula {
+
+/// The run was cancelled by the caller's `cancel`.
+class Cancelled : public Error {
+ public:
+  using Error::Error;
+};
+
+/// How far a call is.
+struct Progress {
+  std::int64_t shot = 0, shots = 0;
+  std::int64_t step = 0, steps = 0;
+};
+
+/// Everything of a run besides equation, grid and shots.
+struct PropagatorOptions {
+  double t0 = 0;                ///< s
+  double dt = 0;                ///< s, > 0: the sampling of wavelets and records
+  std::int64_t steps = 0;       ///< samples of the record, >= 0
+  std::optional<int> substeps;  ///< unset: automatic (numerics.md, Substeps)
+  int order = 8;
+  DType dtype = DType::float32;
+  Backend backend = Backend::host;
+  Absorb absorb;
+  int threads = 0;  ///< 0: one per core
+  jit::CacheOptions cache;
+  std::function<void(const std::string&)> log;    ///< warnings; unset: dropped
+  std::function<bool()> cancel;                   ///< polled every step; true throws Cancelled
+  std::function<void(const Progress&)> progress;  ///< called now and then
+  bool poison = false;                            ///< fresh device memory is NaN (tests)
+};
+
+/// What a run will need and where its limits are; nothing is run or allocated.
+struct Estimate {
+  double cfl_limit = 0;  ///< s
+  double dt = 0;         ///< s, the step after substeps
+  int substeps = 1;
+  double fastest = 0, slowest = 0;  ///< m/s
+  std::vector<std::int64_t> fastest_cell;
+  double points_per_wavelength =
+      0;  ///< at the frequency where the wavelets' spectrum falls below 1 % of its peak; 0: unknown
+  std::int64_t points = 0;  ///< physical
+  std::int64_t padded_points = 0;
+  std::size_t device_bytes = 0;     ///< the device allocator's peak
+  std::size_t host_bytes = 0;       ///< models and records
+  double work_bytes_per_point = 0;  ///< least memory traffic of a padded point and step
+};
+
+/// Measured while running.
+struct Timings {
+  double compile = 0;        ///< s, of the constructor's compile or load
+  bool compiled = false;     ///< false: the kernels came from the cache
+  double first = 0;          ///< s, of the first step with all that precedes it
+  double steady = 0;         ///< s, of the other steps
+  std::int64_t steps = 0;    ///< counted in `steady`, over all shots
+  double gpoints_per_s = 0;  ///< physical
+  double padded_gpoints_per_s = 0;
+};
+
+/// A look at a run between two steps.
+struct StepView {
+  std::int64_t shot = 0;
+  std::int64_t step = 0;  ///< fields are at t0 + step*dt (half-step fields half a step before)
+  double time = 0;        ///< s
+  /// Values of a field on the model's grid (layers cut off), C order.
+  std::function<std::vector<double>(const std::string&)> field;
+};
+
+/// Owns kernels, device memory and models. Not thread-safe; different Propagators may run in different
+/// threads.
+class Propagator {
+ public:
+  /// Compiles or loads the kernels. Throws UserError for a grid, order or option that cannot be,
+  /// CompileError.
+  Propagator(const EquationDefinition& equation, const Grid& grid, const PropagatorOptions& options);
+  ~Propagator();
+  Propagator(Propagator&&) noexcept;
+  Propagator& operator=(Propagator&&) noexcept;
+
+  /// A parameter's values on the grid's nodes (C order), or one value everywhere, in the equation's unit.
+  /// Throws UserError for an unknown name, a wrong count, or a value the parameter cannot take (naming its
+  /// index).
+  void set_model(const std::string& name, std::span<const double> values);
+  void set_model(const std::string& name, double value);
+
+  /// Initial state of every shot: "u" at t0 and "u.previous" at t0 - dt, on the grid's nodes.
+  void set_initial(const std::string& name, std::span<const double> values);
+  /// The fields after the last shot, named as in set_initial, on the grid's nodes.
+  std::map<std::string, std::vector<double>> state() const;
+
+  /// Models the shots. Throws UserError (limit passed, position outside, unknown field), RuntimeError
+  /// (memory, a field that is no longer finite), Cancelled. The object stays usable after any of them.
+  Records forward(std::span<const Shot> shots);
+
+  /// Calls `callback` at step 0, every, 2 every, ... of each shot, before that step's update; 0 removes it.
+  void on_step(std::int64_t every, std::function<void(const StepView&)> callback);
+
+  /// Limits and bytes for these shots. Throws UserError as forward does, except that a passed limit is
+  /// reported.
+  Estimate estimate(std::span<const Shot> shots) const;
+  const Timings& timings() const;
+  /// Bytes the device's allocator holds at most so far.
+  std::size_t device_bytes_peak() const;
+  /// Seconds a field's samples lie before the record's times (half a step for half-step fields).
+  double time_offset(const std::string& field) const;
+  const std::vector<std::string>& warnings() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// The numbers of an equation that a caller may name.
+struct EquationFacts {
+  std::vector<std::string> parameters, sources, fields, initial;
+  std::map<std::string, std::string> units;  ///< of parameters and fields
+};
+EquationFacts facts(const EquationDefinition& equation, const std::vector<std::string>& axes);
+
+}  // namespace ondula
