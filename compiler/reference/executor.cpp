@@ -1,0 +1,234 @@
+// One time step: updates on their regions, injections, samples and halos, in the program's order.
+// SPDX-License-Identifier: MIT
+#include "compiler/reference/executor.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/error.hpp"
+#include "compiler/reference/evaluate.hpp"
+#include "compiler/reference/state.hpp"
+#include "compiler/reference/statics.hpp"
+
+namespace ondula::reference {
+namespace {
+
+void require_fit(const ir::Program& program, const ir::Domain& domain) {
+  ir::verify(program, "reference");
+  if (program.dims() != domain.dims) {
+    throw InternalError(
+        fmt::format("equation {} has {} axes, the domain {}", program.equation, program.dims(), domain.dims));
+  }
+  for (int axis = 0; axis < domain.dims; ++axis) {
+    const auto& faces = domain.faces[at(axis)];
+    const bool open = faces[0] == FaceKind::absorbing && faces[1] == FaceKind::absorbing;
+    if (!open && domain.total(axis) < 2) {
+      throw UserError(fmt::format("axis {}: {} node; mirroring and periodic faces need at least 2",
+                                  program.axes[at(axis)], domain.total(axis)));
+    }
+  }
+}
+
+bool holds(const ir::Box& box, const ir::Extents& i) {
+  for (std::size_t a = 0; a < box.size(); ++a) {
+    if (i[a] < box[a].lo || i[a] >= box[a].hi) return false;
+  }
+  return true;
+}
+
+/// The boxes of one region of `field`: strips and aprons have one per side, aprons that overlap are joined.
+std::vector<ir::Box> boxes(const ir::Region& region, const ir::Field& field, const ir::Box& live,
+                           const ir::Domain& domain, int radius) {
+  if (region.kind == ir::RegionKind::live) return {live};
+  const bool half = field.stagger[at(region.axis)] != 0;
+  std::array<ir::Range, 2> sides;
+  for (int side = 0; side < 2; ++side) {
+    sides[at(side)] = region.kind == ir::RegionKind::strip ? domain.strip(region.axis, side, half)
+                                                           : domain.apron(region.axis, side, half, radius);
+  }
+  const bool both = sides[0].size() > 0 && sides[1].size() > 0;
+  if (both && sides[1].lo < sides[0].hi) {
+    sides[0] = {std::min(sides[0].lo, sides[1].lo), std::max(sides[0].hi, sides[1].hi)};
+    sides[1] = {0, 0};
+  }
+  std::vector<ir::Box> result;
+  for (const ir::Range& side : sides) {
+    ir::Box box = live;
+    box[at(region.axis)] = side;
+    result.push_back(intersection(box, live));
+  }
+  return result;
+}
+
+bool is_empty(const ir::Box& box) {
+  return std::any_of(box.begin(), box.end(), [](const ir::Range& r) { return r.size() == 0; });
+}
+
+}  // namespace
+
+template <class Real>
+class Executor<Real>::Impl {
+ public:
+  Impl(const ir::Program& program, const ir::Domain& domain, std::map<std::string, double> symbols,
+       const ir::LayerOptions& options)
+      : program_(program),
+        domain_(domain),
+        layout_((require_fit(program, domain), Layout(program, domain))),
+        statics_(program_, domain_, layout_, std::move(symbols), options),
+        coefficients_(statics_),
+        state_(program_, domain_, layout_),
+        evaluator_(program_, domain_, layout_, coefficients_,
+                   [this](const std::string& name, int level) -> const std::vector<Real>& {
+                     return state_.level(name, level);
+                   }),
+        pending_(at(layout_.size)) {}
+
+  void set_parameter(const std::string& name, std::span<const double> values) {
+    statics_.set_parameter(name, values);
+    coefficients_.forget();
+    factors_.clear();
+  }
+
+  void step(std::int64_t n, std::span<const ir::PointSource> sources,
+            std::span<const ir::PointReceiver> receivers, std::span<double> samples) {
+    if (samples.size() != receivers.size()) {
+      throw InternalError(fmt::format("{} samples for {} receivers", samples.size(), receivers.size()));
+    }
+    std::fill(samples.begin(), samples.end(), 0.0);
+    state_.begin_step();
+    for (const ir::Operation& operation : program_.operations) {
+      if (const auto* reading = std::get_if<ir::Sample>(&operation)) {
+        sample(*reading, receivers, samples);
+      } else if (const auto* writing = std::get_if<ir::Update>(&operation)) {
+        update(*writing);
+      } else if (const auto* feeding = std::get_if<ir::Injection>(&operation)) {
+        inject(*feeding, n, sources);
+      } else {
+        const auto& halo = std::get<ir::Halo>(operation);
+        state_.fill_halo(halo.field, halo.level);
+      }
+    }
+    state_.end_step();
+  }
+
+  State<Real>& state() { return state_; }
+
+ private:
+  void sample(const ir::Sample& op, std::span<const ir::PointReceiver> receivers, std::span<double> samples) {
+    const std::vector<Real>& now = state_.level(op.field, 0);
+    const ir::Box& live = state_.of(op.field).live;
+    for (std::size_t r = 0; r < receivers.size(); ++r) {
+      if (receivers[r].field != op.field) continue;
+      double sum = 0;
+      for (const ir::Tap& tap : receivers[r].taps) {
+        if (holds(live, tap.index)) {
+          sum += tap.weight * static_cast<double>(now[at(layout_.index(tap.index))]);
+        }
+      }
+      samples[r] = sum;
+    }
+  }
+
+  /// All values are computed before any is stored, since the right side may read what is written.
+  void update(const ir::Update& op) {
+    const FieldState<Real>& target = state_.of(op.field);
+    std::vector<ir::Box> all;
+    for (const ir::Region& region : op.regions) {
+      for (const ir::Box& box : boxes(region, *target.field, target.live, domain_, program_.radius())) {
+        if (!is_empty(box)) all.push_back(box);
+      }
+    }
+    for (const ir::Box& box : all) {
+      evaluator_.clear();
+      const Value<Real> value = evaluator_.evaluate(op.value, target.field->stagger, box);
+      for_rows(layout_, box, [&](std::int64_t first, std::int64_t count, const ir::Extents&) {
+        for (std::int64_t i = first; i < first + count; ++i) {
+          pending_[at(i)] = value.array != nullptr ? value.array[i] : value.number;
+        }
+      });
+    }
+    std::vector<Real>& out = state_.level(op.field, op.level);
+    for (const ir::Box& box : all) {
+      for_rows(layout_, box, [&](std::int64_t first, std::int64_t count, const ir::Extents&) {
+        for (std::int64_t i = first; i < first + count; ++i) {
+          out[at(i)] = op.accumulate ? out[at(i)] + pending_[at(i)] : pending_[at(i)];
+        }
+      });
+    }
+  }
+
+  void inject(const ir::Injection& op, std::int64_t n, std::span<const ir::PointSource> sources) {
+    std::vector<Real>& array = state_.level(op.field, op.level);
+    const ir::Box& live = state_.of(op.field).live;
+    for (const ir::PointSource& source : sources) {
+      if (source.source != op.source || n < 0 || at(n) >= source.samples.size()) continue;
+      for (const ir::Tap& tap : source.taps) {
+        if (!holds(live, tap.index)) continue;
+        const std::int64_t i = layout_.index(tap.index);
+        const double factor = source.raw ? 1.0 : factor_of(op.factor)[i];
+        array[at(i)] += static_cast<Real>(factor * tap.weight * source.samples[at(n)]);
+      }
+    }
+  }
+
+  const Static& factor_of(ir::Expr e) {
+    auto found = factors_.find(e->id);
+    if (found == factors_.end()) found = factors_.emplace(e->id, statics_.evaluate(e)).first;
+    return found->second;
+  }
+
+  ir::Program program_;
+  ir::Domain domain_;
+  Layout layout_;
+  Statics statics_;
+  Coefficients<Real> coefficients_;
+  State<Real> state_;
+  Evaluator<Real> evaluator_;
+  std::vector<Real> pending_;
+  std::map<std::uint32_t, Static> factors_;  // of injections, by id
+};
+
+template <class Real>
+Executor<Real>::Executor(const ir::Program& program, const ir::Domain& domain,
+                         std::map<std::string, double> symbols, const ir::LayerOptions& options)
+    : impl_(std::make_unique<Impl>(program, domain, std::move(symbols), options)) {}
+
+template <class Real>
+Executor<Real>::~Executor() = default;
+template <class Real>
+Executor<Real>::Executor(Executor&&) noexcept = default;
+template <class Real>
+Executor<Real>& Executor<Real>::operator=(Executor&&) noexcept = default;
+
+template <class Real>
+void Executor<Real>::set_parameter(const std::string& name, std::span<const double> values) {
+  impl_->set_parameter(name, values);
+}
+
+template <class Real>
+void Executor<Real>::clear() {
+  impl_->state().clear();
+}
+
+template <class Real>
+void Executor<Real>::set_field(const std::string& name, int level, std::span<const double> values) {
+  if (level > 0) throw InternalError(fmt::format("{} is set at time level {}: only 0 and -1", name, level));
+  impl_->state().set(name, level, values);
+}
+
+template <class Real>
+std::vector<double> Executor<Real>::field(const std::string& name, int level) const {
+  return impl_->state().get(name, level);
+}
+
+template <class Real>
+void Executor<Real>::step(std::int64_t n, std::span<const ir::PointSource> sources,
+                          std::span<const ir::PointReceiver> receivers, std::span<double> samples) {
+  impl_->step(n, sources, receivers, samples);
+}
+
+template class Executor<float>;
+template class Executor<double>;
+
+}  // namespace ondula::reference

@@ -1,0 +1,182 @@
+// Evaluation of time-independent expressions, node by node.
+// SPDX-License-Identifier: MIT
+#include "compiler/reference/statics.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/error.hpp"
+#include "compiler/reference/images.hpp"
+
+namespace ondula::reference {
+namespace {
+
+using ir::Expr;
+using ir::Kind;
+
+template <class F>
+Static combined(const Static& a, const Static& b, const F& f) {
+  if (a.uniform() && b.uniform()) return {f(a.number, b.number), {}};
+  Static result;
+  result.array.resize(a.uniform() ? b.array.size() : a.array.size());
+  for (std::size_t i = 0; i < result.array.size(); ++i) {
+    const auto n = static_cast<std::int64_t>(i);
+    result.array[i] = f(a[n], b[n]);
+  }
+  return result;
+}
+
+template <class F>
+Static mapped(const Static& a, const F& f) {
+  return combined(a, a, [&](double x, double) { return f(x); });
+}
+
+Static times(const Static& a, const Static& b) {
+  return combined(a, b, [](double x, double y) { return x * y; });
+}
+
+}  // namespace
+
+Statics::Statics(const ir::Program& program, const ir::Domain& domain, const Layout& layout,
+                 std::map<std::string, double> symbols, const ir::LayerOptions& options)
+    : program_(program),
+      domain_(domain),
+      layout_(layout),
+      symbols_(std::move(symbols)),
+      profiles_(domain.profiles(options)) {}
+
+void Statics::set_parameter(const std::string& name, std::span<const double> values) {
+  if (program_.find_parameter(name) == nullptr) {
+    throw InternalError(fmt::format("equation {} has no parameter {}", program_.equation, name));
+  }
+  if (values.size() != at(domain_.points())) {
+    throw InternalError(
+        fmt::format("parameter {}: {} values for {} points", name, values.size(), domain_.points()));
+  }
+  std::vector<double> array(at(layout_.size), 0.0);
+  auto next = values.begin();
+  for_rows(layout_, layout_.grid(), [&](std::int64_t first, std::int64_t count, const ir::Extents&) {
+    std::copy_n(next, count, array.begin() + first);
+    next += count;
+  });
+  for (int axis = 0; axis < layout_.dims; ++axis) {
+    fill(layout_, axis, ir::parameter_images(domain_, axis, layout_.halo[at(axis)]), array);
+  }
+  parameters_[name] = std::move(array);
+}
+
+Static Statics::evaluate(Expr e) const {
+  switch (e->kind) {
+    case Kind::constant:
+      return {e->number.value(), {}};
+    case Kind::symbol:
+      return symbol(e->name);
+    case Kind::parameter: {
+      const auto found = parameters_.find(e->name);
+      if (found == parameters_.end()) throw InternalError("parameter " + e->name + " has no values");
+      return {0, found->second};
+    }
+    case Kind::coefficient: {
+      const ir::Coefficient* coefficient = program_.find_coefficient(e->name);
+      if (coefficient == nullptr || e->offset != ir::HalfCells{}) break;
+      return evaluate(coefficient->definition);
+    }
+    case Kind::profile:
+      return profile(*e);
+    case Kind::average:
+      return average(*e);
+    case Kind::sum: {
+      Static sum = evaluate(e->args[0]);
+      for (std::size_t i = 1; i < e->args.size(); ++i) {
+        sum = combined(sum, evaluate(e->args[i]), [](double x, double y) { return x + y; });
+      }
+      return sum;
+    }
+    case Kind::product:
+      return product_of_statics(e);
+    case Kind::quotient:
+      return combined(evaluate(e->args[0]), evaluate(e->args[1]), [](double x, double y) { return x / y; });
+    case Kind::function:
+      return function(*e);
+    default:
+      break;
+  }
+  throw InternalError(fmt::format("the reference cannot evaluate {}", ir::text(e, program_.axes)));
+}
+
+Static Statics::product_of_statics(Expr product) const {
+  Static result{1, {}};
+  for (const Expr factor : product->args) {
+    if (!varies(factor)) result = times(result, evaluate(factor));
+  }
+  return result;
+}
+
+Static Statics::symbol(const std::string& name) const {
+  const auto given = symbols_.find(name);
+  if (given != symbols_.end()) return {given->second, {}};
+  for (const ir::Scalar& scalar : program_.scalars) {
+    if (scalar.name == name) return evaluate(scalar.definition);
+  }
+  throw InternalError(fmt::format("equation {}: no value for the symbol {}", program_.equation, name));
+}
+
+Static Statics::profile(const ir::Node& node) const {
+  const auto found = std::find_if(profiles_.begin(), profiles_.end(), [&](const ir::Profile& p) {
+    return p.name == node.name && p.axis == node.axis && p.half == node.staggered;
+  });
+  if (found == profiles_.end()) {
+    throw InternalError(fmt::format("no layer profile {} along axis {}", node.name, node.axis));
+  }
+  Static result;
+  result.array.assign(at(layout_.size), 0.0);
+  for_rows(layout_, layout_.grid(), [&](std::int64_t first, std::int64_t count, const ir::Extents& i) {
+    for (std::int64_t n = 0; n < count; ++n) {
+      const std::int64_t along = i[at(node.axis)] + (node.axis == layout_.dims - 1 ? n : 0);
+      result.array[at(first + n)] = found->values[at(along)];
+    }
+  });
+  return result;
+}
+
+/// 2^k / sum(1/e) over the 2^k nodes around the point. 1/0 = inf and 2^k/inf = 0 make it 0 where any e is 0.
+Static Statics::average(const ir::Node& node) const {
+  const Static nodal = evaluate(node.args[0]);
+  if (nodal.uniform()) return nodal;
+  std::vector<double> sums = nodal.array;
+  for (double& value : sums) value = 1.0 / value;
+  double corners = 1;
+  for (int axis = 0; axis < layout_.dims; ++axis) {
+    if (node.offset[at(axis)] == 0) continue;
+    corners *= 2;
+    ir::Box box = layout_.everything();
+    box[at(axis)].hi -= 1;  // the last halo entry has no neighbour, and no derivative reads it
+    const std::int64_t next = layout_.stride[at(axis)];
+    for_rows(layout_, box, [&](std::int64_t first, std::int64_t count, const ir::Extents&) {
+      for (std::int64_t i = first; i < first + count; ++i) sums[at(i)] += sums[at(i + next)];
+    });
+  }
+  for (double& value : sums) value = corners / value;
+  return {0, std::move(sums)};
+}
+
+Static Statics::function(const ir::Node& node) const {
+  const Static first = evaluate(node.args.at(0));
+  if (node.name == "sqrt") return mapped(first, [](double x) { return std::sqrt(x); });
+  if (node.name == "exp") return mapped(first, [](double x) { return std::exp(x); });
+  if (node.name == "log") return mapped(first, [](double x) { return std::log(x); });
+  if (node.name == "sin") return mapped(first, [](double x) { return std::sin(x); });
+  if (node.name == "cos") return mapped(first, [](double x) { return std::cos(x); });
+  if (node.name == "abs") return mapped(first, [](double x) { return std::fabs(x); });
+  if (node.args.size() == 2) {
+    const Static second = evaluate(node.args[1]);
+    if (node.name == "pow") return combined(first, second, [](double x, double y) { return std::pow(x, y); });
+    if (node.name == "min") return combined(first, second, [](double x, double y) { return std::min(x, y); });
+    if (node.name == "max") return combined(first, second, [](double x, double y) { return std::max(x, y); });
+  }
+  throw InternalError("the reference does not know the function " + node.name);
+}
+
+}  // namespace ondula::reference

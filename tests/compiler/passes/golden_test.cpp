@@ -1,0 +1,86 @@
+// The programs the passes make, compared with listings kept beside the tests. ONDULA_UPDATE_GOLDEN=1 writes
+// the listings anew: read the difference before committing it. SPDX-License-Identifier: MIT
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "compiler/passes/absorb.hpp"
+#include "compiler/passes/check.hpp"
+#include "compiler/passes/discretize_time.hpp"
+#include "equations/equations.hpp"
+
+namespace {
+
+using namespace ondula;
+
+bool update_golden() {
+  const char* value = std::getenv("ONDULA_UPDATE_GOLDEN");
+  return value != nullptr && std::string(value) == "1";
+}
+
+/// Compares `text` with golden/NAME.txt, or writes it.
+void check_golden(const std::string& name, const std::string& text) {
+  const std::string path = fmt::format("{}/compiler/golden/{}.txt", ONDULA_TESTS_DIR, name);
+  if (update_golden()) {
+    std::ofstream(path) << text;
+  }
+  std::ifstream file(path);
+  std::ostringstream kept;
+  kept << file.rdbuf();
+  INFO("golden listing ", path, "; ONDULA_UPDATE_GOLDEN=1 rewrites it");
+  REQUIRE(file.good());
+  CHECK(kept.str() == text);
+}
+
+void check_program(const EquationDefinition& equation, int dims, int order) {
+  const ir::Equation checked = passes::check(equation.instantiate(default_axes(dims)));
+  const std::string name = fmt::format("{}_{}d_o{}", equation.name(), dims, order);
+  const ir::Program discrete = passes::discretize_time(checked, order);
+  check_golden(name + "_discretize_time", ir::dump(discrete));
+  check_golden(name + "_absorb", ir::dump(passes::absorb(discrete, false)));
+}
+
+}  // namespace
+
+TEST_CASE("passes: acoustic programs are as listed") {
+  check_program(equations::acoustic(), 2, 4);
+  check_program(equations::acoustic(), 3, 8);
+}
+
+TEST_CASE("passes: variable-density programs are as listed") {
+  check_program(equations::acoustic_density(), 2, 4);
+}
+
+TEST_CASE("passes: elastic programs are as listed") { check_program(equations::elastic(), 2, 4); }
+
+TEST_CASE("passes: every equation keeps the invariants after each pass, in every dimension, also stretched") {
+  for (const EquationDefinition& definition : equations::all()) {
+    for (const int dims : {1, 2, 3}) {
+      CAPTURE(definition.name());
+      const ir::Equation checked = passes::check(definition.instantiate(default_axes(dims)));
+      const ir::Program discrete = passes::discretize_time(checked, 8);
+      CHECK_NOTHROW(ir::verify(discrete, "discretize_time"));
+      for (const bool stretched : {false, true}) {
+        const ir::Program absorbed = passes::absorb(discrete, stretched);
+        CHECK_NOTHROW(ir::verify(absorbed, "absorb"));
+        CHECK(absorbed.fields.size() > discrete.fields.size());
+        // The plain updates stay as they are.
+        CHECK(ir::dump(absorbed).find("sample") != std::string::npos);
+      }
+    }
+  }
+}
+
+TEST_CASE("F6: the same equation gives the same listing each time") {
+  for (const EquationDefinition& definition : equations::all()) {
+    const auto listing = [&] {
+      const ir::Equation checked = passes::check(definition.instantiate(default_axes(3)));
+      return ir::dump(passes::absorb(passes::discretize_time(checked, 8), true));
+    };
+    const std::string first = listing();
+    for (int i = 0; i < 5; ++i) CHECK(listing() == first);
+  }
+}
