@@ -40,6 +40,7 @@ std::vector<std::vector<double>> expand_line(const Line& line, const Grid& grid)
   positions.reserve(static_cast<std::size_t>(line.count));
   for (std::int64_t i = 0; i < line.count; ++i) {
     std::vector<double> point;
+    point.reserve(from.size());
     for (std::size_t axis = 0; axis < from.size(); ++axis)
       point.push_back(between(from[axis], to[axis], i, line.count));
     positions.push_back(std::move(point));

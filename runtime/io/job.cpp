@@ -82,8 +82,9 @@ void parse_survey(const Node& root, Job& job, ParseContext& context) {
   if (const auto receivers = root.find("receivers")) {
     for (const Node& node : receivers->items()) job.receivers.push_back(parse_receiver(node, job.grid));
   }
-  if (root.has("geometry") && (root.has("sources") || root.has("receivers"))) {
-    root.find("geometry")->refuse("it replaces \"sources\" and \"receivers\"; keep one or the other");
+  const auto geometry = root.find("geometry");
+  if (geometry && (root.has("sources") || root.has("receivers"))) {
+    geometry->refuse("it replaces \"sources\" and \"receivers\"; keep one or the other");
   }
 }
 
@@ -147,8 +148,9 @@ Job parse_job(std::string_view text, const std::string& folder, const Overrides&
   ParseContext context;
   context.folder = folder;
   Job job;
-  job.equation = root.at("equation", "an equation's name or the path of a C++ equation file").text();
-  if (is_path(job.equation)) job.equation = context.path(*root.find("equation"));
+  const Node equation = root.at("equation", "an equation's name or the path of a C++ equation file");
+  job.equation = equation.text();
+  if (is_path(job.equation)) job.equation = context.path(equation);
   job.grid = parse_grid(root.at("grid", "axes, shape and spacing"));
   parse_faces(root.find("free_surface"), root.find("absorb"), job);
   parse_time(root.at("time", "dt and steps"), job, context);
@@ -162,10 +164,10 @@ Job parse_job(std::string_view text, const std::string& folder, const Overrides&
   parse_models(root, job, context);
   parse_survey(root, job, context);
   if (const auto memory = root.find("memory")) job.memory = parse_memory(*memory, context);
-  if (const auto output = root.find("output")) job.output = parse_output(*output, context);
-  if (!root.has("output") || !root.find("output")->has("directory")) {
+  const auto output = root.find("output");
+  if (output) job.output = parse_output(*output, context);
+  if (!output || !output->has("directory"))
     job.output.directory = context.path(Node("out", "output.directory"));
-  }
   parse_later(root, job.grid, context);
   apply(overrides, job, context);
   refuse_unsupported(context);

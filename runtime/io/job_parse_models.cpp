@@ -35,7 +35,7 @@ std::vector<std::string> parse_raw_axes(const Node& node, const Grid& grid) {
 
 RawLayout parse_raw(const Node& node, const Grid& grid, const ParseContext& context) {
   RawLayout raw;
-  raw.path = context.path(*node.find("raw"));
+  raw.path = context.path(node.at("raw", "the path of a file"));
   if (const auto dtype = node.find("dtype")) raw.dtype = dtype->choice(raw_dtypes());
   if (const auto endian = node.find("endian")) raw.endian = endian->choice({"little", "big"});
   raw.axes = grid.axes;
@@ -90,7 +90,7 @@ ModelSpec parse_model(const Node& node, const Grid& grid, ParseContext& context)
     if (extra && kind != "raw")
       extra->refuse(fmt::format("this key belongs to \"raw\"; it cannot stand beside \"{}\"", kind));
   }
-  const Node value = *node.find(kind);
+  const Node value = node.at(kind, "the model");
   if (kind == "value") spec.number = value.number(any_number());
   if (kind == "npy") {
     spec.kind = ModelSpec::Kind::npy;

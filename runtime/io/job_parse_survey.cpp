@@ -171,7 +171,7 @@ void parse_kind(const Node& node, const Grid& grid, ParseContext& context) {
     direction->refuse(fmt::format("a source of kind \"{}\" has no direction; allowed: kind \"force\"", kind));
   if (tensor && kind != "moment_rate")
     tensor->refuse(fmt::format("a source of kind \"{}\" has no tensor; allowed: kind \"moment_rate\"", kind));
-  if (kind != "point") context.refuse_later(*kind_node, "\"point\" is");
+  if (kind_node && kind != "point") context.refuse_later(*kind_node, "\"point\" is");
 }
 
 }  // namespace
@@ -237,7 +237,7 @@ ReceiverSpec parse_receiver(const Node& node, const Grid& grid) {
       node.one_of({"at", "line", "plane"}, {"field", "at", "line", "plane", "interpolation", "shots"});
   ReceiverSpec receiver;
   receiver.field = parse_field(node.at("field", "the name of the field to record"));
-  const Node place = *node.find(layout);
+  const Node place = node.at(layout, "the positions");
   if (layout == "line") {
     receiver.layout = ReceiverSpec::Layout::line;
     receiver.line = parse_line(place, grid);

@@ -54,7 +54,7 @@ WaveletSpec parse_formula(const Node& node, WaveletKind kind) {
 WaveletSpec parse_wavelet(const Node& node, const ParseContext& context) {
   const std::vector<std::string> kinds = {"ricker", "gabor", "ormsby", "gaussian", "file", "samples"};
   const std::string kind = node.one_of(kinds, kinds);
-  const Node value = *node.find(kind);
+  const Node value = node.at(kind, "the wavelet");
   if (kind == "ricker") return parse_formula(value, WaveletKind::ricker);
   if (kind == "gabor") return parse_formula(value, WaveletKind::gabor);
   if (kind == "ormsby") return parse_formula(value, WaveletKind::ormsby);

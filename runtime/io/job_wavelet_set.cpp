@@ -130,7 +130,7 @@ WaveletSet resolve_wavelets(const Job& job, std::vector<std::string>& warnings) 
       inspector.look(*source.wavelet, set.samples.back(), where, set);
     } else if (shared.size() == 1) {
       set.samples.push_back(shared[0]);
-    } else {
+    } else if (job.wavelet) {
       set.samples.push_back(shared.at(i));
       inspector.look(*job.wavelet, set.samples.back(), fmt::format("wavelet.file, row {}", i), set);
     }

@@ -32,6 +32,27 @@ TEST_CASE("a small job gets every default") {
   CHECK(job.output.pictures);
 }
 
+TEST_CASE(
+    "a job over a real model's grid: a line of receivers up to just short of the edge, limits, snapshots") {
+  const Json json = Json::parse(R"({
+    "equation": "acoustic",
+    "grid":   {"axes": ["z","x"], "shape": [134, 384], "spacing": [24, 24], "origin": [0, 0]},
+    "time":   {"dt": 0.002, "steps": 2000, "substeps": "auto"},
+    "order":  8, "dtype":  "float32", "backend": "host",
+    "models": {"vp": "marmousi_vp.npy"},
+    "absorb": {"width": 20, "frequency": 5.0},
+    "free_surface": ["z-"],
+    "wavelet": {"ricker": {"frequency": 5.0, "delay": 0.25}},
+    "sources": [{"shot": 0, "field": "u", "kind": "point", "at": {"z": 20, "x": 4600}}],
+    "receivers": [{"field": "u", "line": {"from": {"z": 20, "x": 0}, "to": {"z": 20, "x": 9190}, "count": 384}}],
+    "memory": {"mode": "auto", "limits": {"device": "8 GiB"}},
+    "output": {"directory": "out", "records": "npy", "pictures": true, "snapshots": {"field": "u", "every": 200}}
+  })");
+  CHECK(complaint(json, true) == "");
+  CHECK(warnings_of(json) == "");
+  CHECK(parse(json).output.snapshots->every == 200);
+}
+
 TEST_CASE("the resolved job parses to itself") {
   for (const Json& json : {small_job(), full_job()}) {
     const Json once = resolved(parse(json));
