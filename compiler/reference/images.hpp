@@ -4,25 +4,12 @@
 
 #include <vector>
 
+#include "compiler/ir/images.hpp"
 #include "compiler/reference/layout.hpp"
 
 namespace ondula::reference {
 
-/// Halo entry `to` along one axis equals `sign` times entry `from`; sign 0 makes it zero.
-struct Repeat {
-  std::int64_t to = 0;
-  std::int64_t from = 0;
-  int sign = 0;
-};
-
-/// The images of `field` along `axis` (numerics.md, Faces), for every halo entry. Beyond a mirroring plus
-/// face the first image of a half-cell field is entry total-1, which lies outside the model.
-std::vector<Repeat> field_images(const ir::Domain& domain, const ir::Field& field, int axis, bool first_order,
-                                 std::int64_t halo);
-
-/// The same for nodal parameters: wrapped at periodic faces, mirrored at free surfaces and antisymmetric
-/// faces, their edge value elsewhere.
-std::vector<Repeat> parameter_images(const ir::Domain& domain, int axis, std::int64_t halo);
+using ir::Repeat;
 
 /// Applies `images` along `axis` to every row of `array`, axes before `axis` over their halos too: called for
 /// axis 0, 1, 2 in turn it fills edges and corners.

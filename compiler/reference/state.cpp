@@ -42,7 +42,7 @@ State<Real>::State(const ir::Program& program, const ir::Domain& domain, const L
     state.field = &field;
     state.live = live_box(domain, field);
     for (int axis = 0; axis < layout.dims && field.strip_axis < 0; ++axis) {
-      state.images[at(axis)] = field_images(domain, field, axis, first_order, layout.halo[at(axis)]);
+      state.images[at(axis)] = ir::field_images(domain, field, axis, first_order, layout.halo[at(axis)]);
     }
     for (std::size_t i = field.time_order == 2 ? 0 : 1; i < 3; ++i) {
       state.levels[i].assign(at(layout.size), Real(0));

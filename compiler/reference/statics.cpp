@@ -62,7 +62,7 @@ void Statics::set_parameter(const std::string& name, std::span<const double> val
     next += count;
   });
   for (int axis = 0; axis < layout_.dims; ++axis) {
-    fill(layout_, axis, parameter_images(domain_, axis, layout_.halo[at(axis)]), array);
+    fill(layout_, axis, ir::parameter_images(domain_, axis, layout_.halo[at(axis)]), array);
   }
   parameters_[name] = std::move(array);
 }

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t most_cells = std::int64_t{1} << 62;
 constexpr std::int64_t widest_layer = 10000;
-constexpr std::int64_t most_steps = 1'000'000'000'000;
+constexpr std::int64_t most_steps = 1'000'000'000;
 
 std::vector<std::string> parse_axes(const Node& node) {
   static const std::vector<std::vector<std::string>> known = {{"z"}, {"x"}, {"z", "x"}, {"z", "y", "x"}};

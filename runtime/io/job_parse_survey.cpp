@@ -16,7 +16,7 @@ namespace ondula::io {
 
 namespace {
 
-constexpr std::int64_t most_positions = 1'000'000'000;
+constexpr std::int64_t most_positions = 20'000'000;  // of one entry: a gigabyte or two
 constexpr std::int64_t most_shots = 1'000'000'000;
 
 bool has(const std::vector<std::string>& names, const std::string& name) {
@@ -99,6 +99,11 @@ Plane parse_plane(const Node& node, const Grid& grid) {
     if (plane.counts.back() == 1 && differ) {
       number.refuse("found 1, but \"from\" and \"to\" differ on this axis; allowed: 2 or more");
     }
+  }
+  std::int64_t product = 1;
+  for (const std::int64_t number : plane.counts) product *= number;
+  if (product > most_positions) {
+    count.refuse(fmt::format("found {} positions in all; allowed: at most {}", product, most_positions));
   }
   return plane;
 }

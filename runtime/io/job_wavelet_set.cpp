@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <utility>
 
 #include "compiler/error.hpp"
 #include "runtime/io/npy.hpp"
@@ -62,8 +64,7 @@ class Inspector {
 
   void look(const WaveletSpec& spec, const std::vector<double>& series, const std::string& where,
             WaveletSet& set) {
-    WaveletFacts facts =
-        by_formula(spec) ? wavelet_facts(spec, job_.t0, job_.dt) : series_facts(series, job_.t0, job_.dt);
+    WaveletFacts facts = facts_of(spec, series);
     std::vector<std::string> found;
     if (by_formula(spec)) {
       if (auto warning = nyquist_warning(spec, where, job_.dt)) {
@@ -89,7 +90,15 @@ class Inspector {
   }
 
  private:
+  /// A survey's sources mostly share one formula; its spectrum is taken once.
+  WaveletFacts facts_of(const WaveletSpec& spec, const std::vector<double>& series) {
+    if (!by_formula(spec)) return series_facts(series, job_.t0, job_.dt);
+    if (!last_ || last_->first != spec) last_.emplace(spec, wavelet_facts(spec, job_.t0, job_.dt));
+    return last_->second;
+  }
+
   const Job& job_;
+  std::optional<std::pair<WaveletSpec, WaveletFacts>> last_;
   std::vector<std::string> warnings_;
   std::size_t warned_ = 0;
 };

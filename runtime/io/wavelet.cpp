@@ -242,10 +242,10 @@ std::vector<double> amplitude_spectrum(const std::vector<double>& series, int pa
 WaveletFacts wavelet_facts(const WaveletSpec& spec, double t0, double dt) {
   const double highest = spec.kind == WaveletKind::ormsby ? spec.corners[3] : spec.frequency;
   const double half = half_length(spec);
-  // Eight times finer than the run, to see what lies above its Nyquist frequency; bounded for very long
+  // Four times finer than the run, to see what lies above its Nyquist frequency; bounded for very long
   // wavelets.
   constexpr double most_samples = 1 << 16;
-  const double step = std::max(std::min(dt / 8, 1 / (16 * highest)), 2 * half / most_samples);
+  const double step = std::max(std::min(dt / 4, 1 / (16 * highest)), 2 * half / most_samples);
   const double start = spec.delay - half;
   const auto count = static_cast<std::int64_t>(std::ceil(2 * half / step)) + 1;
   WaveletFacts facts = facts_of(sample_wavelet(spec, start, step, count), start, step, t0, dt);

@@ -139,15 +139,13 @@ void Cache::trim(const fs::path& newest) const {
 
 std::string Cache::save_failed_source(const std::string& key, const std::string& source) {
   const auto bytes = std::as_bytes(std::span(source));
-  if (!directory_.empty()) {
-    const fs::path path = directory_ / failed_folder / (key + ".cpp");
-    try {
-      publish_file(path, bytes, fault_);
-      return path.string();
-    } catch (const std::exception&) {
-      // The compile error is what the caller has to hear of; another place will do.
-    }
+  fs::path path = directory_.empty() ? fs::path() : directory_ / failed_folder / (key + ".cpp");
+  try {
+    if (!path.empty()) publish_file(path, bytes, fault_);
+  } catch (const std::exception&) {
+    path.clear();  // the compile error is what the caller has to hear of; another place will do
   }
+  if (!path.empty()) return path.string();
   std::string name = (fs::path(read_environment().temporary) / "ondula-XXXXXX.cpp").string();
   const int descriptor = ::mkstemps(name.data(), 4);
   if (descriptor < 0) return "";

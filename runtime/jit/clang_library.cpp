@@ -122,6 +122,7 @@ ClangLibrary::ClangLibrary() {
 ClangLibrary::Compiled ClangLibrary::compile(const std::string& name, const std::string& text,
                                              const std::vector<std::string>& arguments) const {
   std::vector<const char*> pointers;
+  pointers.reserve(arguments.size());
   for (const std::string& argument : arguments) pointers.push_back(argument.c_str());
   const ondula_clang_request request = {name.c_str(), text.data(), text.size(), pointers.data(),
                                         pointers.size()};

@@ -72,6 +72,7 @@ struct Section {
 /// A symbol that code refers to, with the slots made for it.
 struct Target {
   std::uint64_t value = 0;
+  std::byte* address = nullptr;  ///< the value of a symbol that this object defines
   bool external = false;
   std::byte* stub = nullptr;  ///< a jump through the slot, for calls that cannot reach the value
   std::byte* slot = nullptr;  ///< the value, for accesses through a global offset table
@@ -119,8 +120,8 @@ class Builder {
   std::map<std::string, void*> exported() const {
     std::map<std::string, void*> names;
     for (std::size_t i = 0; i < symbols_.size(); ++i)
-      if (ELF64_ST_BIND(symbols_[i].st_info) != STB_LOCAL && !targets_[i].external)
-        names[name_at(strings_, symbols_[i].st_name)] = reinterpret_cast<void*>(targets_[i].value);
+      if (ELF64_ST_BIND(symbols_[i].st_info) != STB_LOCAL && targets_[i].address != nullptr)
+        names[name_at(strings_, symbols_[i].st_name)] = targets_[i].address;
     return names;
   }
 
@@ -224,7 +225,8 @@ void Builder::resolve_symbols() {
       const Section& home = sections_[symbol.st_shndx];
       if (symbol.st_value > home.header.sh_size) refuse(fmt::format("symbol {} lies past its section", i));
       if (home.address == nullptr) continue;  // debug information and the like
-      target.value = reinterpret_cast<std::uint64_t>(home.address) + symbol.st_value;
+      target.address = home.address + symbol.st_value;
+      target.value = reinterpret_cast<std::uint64_t>(target.address);
     }
     std::memcpy(target.slot, &target.value, sizeof target.value);
     const auto distance = static_cast<std::int32_t>(target.slot - (target.stub + 6));
@@ -261,14 +263,10 @@ void Builder::apply(const Elf64_Rela& entry, Section& section) {
   std::uint64_t value = target.value + addend;  // wraps as the processor does; the ranges are checked below
   switch (type) {
     case R_X86_64_64:
-      break;
-    case R_X86_64_PC64:
-      value -= here;
-      break;
     case R_X86_64_32:
-      break;
     case R_X86_64_32S:
       break;
+    case R_X86_64_PC64:
     case R_X86_64_PC32:
       value -= here;
       break;

@@ -7,6 +7,8 @@
 
 #include <chrono>
 #include <ctime>
+#include <memory>
+#include <optional>
 #include <utility>
 
 #include "compiler/error.hpp"
@@ -184,7 +186,7 @@ HostCompiler::Module HostCompiler::build(const HostSource& source, const std::st
 
 const ClangLibrary& HostCompiler::clang() {
   std::call_once(clang_once_, [this] {
-    clang_.emplace();
+    clang_ = std::make_unique<ClangLibrary>();
     if (clang_->version() != built_clang_version() && log_)
       log_(fmt::format(
           "the Clang module {} loaded LLVM {}, Ondula was built with {}: its kernels are not cached on disk; "

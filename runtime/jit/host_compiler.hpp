@@ -7,7 +7,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -94,7 +93,7 @@ class HostCompiler {
   Log log_;
   Cache cache_;
   std::once_flag clang_once_;
-  std::optional<ClangLibrary> clang_;
+  std::unique_ptr<ClangLibrary> clang_;
   mutable std::mutex mutex_;  ///< of the two below
   std::map<std::string, std::shared_future<Module>> modules_;
   std::vector<CompileRecord> history_;

@@ -12,7 +12,7 @@
 #include "runtime/io/job.hpp"
 #include "runtime/io/job_resolve.hpp"
 
-namespace ondula::test {
+namespace ondula::job_test {
 
 using Json = nlohmann::ordered_json;
 
@@ -95,4 +95,4 @@ inline void check_parts(const std::string& text, const std::vector<std::string>&
   }
 }
 
-}  // namespace ondula::test
+}  // namespace ondula::job_test

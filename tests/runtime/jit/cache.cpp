@@ -36,6 +36,15 @@ jit::CacheEntry entry_named(const std::string& name, std::size_t payload = 100) 
   return entry;
 }
 
+bool is_accepted(std::span<const std::byte> file) {
+  try {
+    jit::decode_entry(file);
+    return true;
+  } catch (const InternalError&) {
+    return false;
+  }
+}
+
 void set_age(const fs::path& path, std::chrono::minutes age) {
   fs::last_write_time(path, fs::file_time_type::clock::now() - age);
 }
@@ -60,10 +69,10 @@ TEST_CASE("cache: an entry comes back as it was stored, one sharded file per key
         std::vector<std::string>{entry.key.substr(0, 2) + "/" + entry.key + ".ondula"});
   const auto loaded = cache.load(entry.key, entry.source);
   REQUIRE(loaded);
-  CHECK(loaded->payload == entry.payload);
-  CHECK(loaded->options == entry.options);
-  CHECK(loaded->manifest == entry.manifest);
-  CHECK(loaded->compile_seconds == entry.compile_seconds);
+  CHECK(loaded.value().payload == entry.payload);
+  CHECK(loaded.value().options == entry.options);
+  CHECK(loaded.value().manifest == entry.manifest);
+  CHECK(loaded.value().compile_seconds == entry.compile_seconds);
   CHECK_FALSE(cache.load(entry_named("other").key, "x"));
 }
 
@@ -84,19 +93,10 @@ TEST_CASE("cache: an entry with any one bit flipped, or any length cut, is refus
   for (std::size_t bit = 0; bit < 8 * file.size(); ++bit) {
     std::vector<std::byte> damaged = file;
     damaged[bit / 8] ^= std::byte{1} << (bit % 8);
-    try {
-      jit::decode_entry(damaged);
-      ++accepted;
-    } catch (const InternalError&) {
-    }
+    accepted += is_accepted(damaged) ? 1 : 0;
   }
-  for (std::size_t size = 0; size < file.size(); ++size) {
-    try {
-      jit::decode_entry(std::span(file).first(size));
-      ++accepted;
-    } catch (const InternalError&) {
-    }
-  }
+  for (std::size_t size = 0; size < file.size(); ++size)
+    accepted += is_accepted(std::span(file).first(size)) ? 1 : 0;
   CHECK(accepted == 0);
 }
 

@@ -49,6 +49,7 @@ TEST_CASE("jit: threads that ask for one text share one compilation") {
   jit::HostCompiler compiler(cache_in(directory));
   std::vector<std::shared_ptr<const jit::HostModule>> modules(8);
   std::vector<std::thread> threads;
+  threads.reserve(8);
   for (auto& module : modules) threads.emplace_back([&] { module = compiler.compile(axpy_source()); });
   for (std::thread& thread : threads) thread.join();
   for (const auto& module : modules) CHECK(module == modules.front());
@@ -62,6 +63,7 @@ TEST_CASE("jit: different texts are compiled in parallel threads") {
   jit::HostCompiler compiler(cache_in(directory));
   std::vector<int> good(6, 0);
   std::vector<std::thread> threads;
+  threads.reserve(8);
   for (int i = 0; i < 6; ++i)
     threads.emplace_back([&, i] { good[i] = axpy_works(*compiler.compile(axpy_source(i)), i) ? 1 : 0; });
   for (std::thread& thread : threads) thread.join();
@@ -118,9 +120,7 @@ TEST_CASE("jit: full vectors are used where the CPU has AVX-512") {
   narrow.options = {"-mprefer-vector-width=256"};
   const auto payload = [&](const jit::HostSource& source) {
     compiler.compile(source);
-    const auto entry = compiler.cache().load(compiler.key_of(source), source.text);
-    REQUIRE(entry);
-    return entry->payload;
+    return compiler.cache().load(compiler.key_of(source), source.text).value().payload;
   };
   // An EVEX prefix is 62; bits 5 and 6 of its fourth byte hold the vector length, 10 being 512 bits.
   const auto wide = [](const std::vector<std::byte>& code) {

@@ -7,10 +7,11 @@
 
 #include "runtime/io/npy.hpp"
 #include "tests/runtime/io/job_text.hpp"
+#include "tests/support/temporary_directory.hpp"
 
 using namespace ondula;
 using namespace ondula::io;
-using namespace ondula::test;
+using namespace ondula::job_test;
 
 namespace {
 
@@ -30,18 +31,15 @@ Json with_wavelet(const Json& wavelet) {
 class WaveletFile {
  public:
   WaveletFile(std::vector<std::int64_t> shape, double first) {
-    std::filesystem::create_directories(path_.parent_path());
     Array array{shape, std::vector<double>(static_cast<std::size_t>(element_count(shape)))};
     for (double& value : array.data) value = first++;
     write_npy(path_.string(), array, DType::float64, Existing::replace);
   }
-  ~WaveletFile() { std::filesystem::remove(path_); }
-  WaveletFile(const WaveletFile&) = delete;
-  WaveletFile& operator=(const WaveletFile&) = delete;
   Json spec() const { return Json::object({{"file", path_.string()}}); }
 
  private:
-  std::filesystem::path path_ = std::filesystem::temp_directory_path() / "ondula-job-resolve-wavelet.npy";
+  ondula::test::TemporaryDirectory folder_;
+  std::filesystem::path path_ = folder_.path() / "wavelet.npy";
 };
 
 }  // namespace

@@ -5,10 +5,11 @@
 #include <fstream>
 
 #include "tests/runtime/io/job_text.hpp"
+#include "tests/support/temporary_directory.hpp"
 
 using namespace ondula;
 using namespace ondula::io;
-using namespace ondula::test;
+using namespace ondula::job_test;
 
 TEST_CASE("a small job gets every default") {
   const Job job = parse(small_job());
@@ -209,6 +210,23 @@ TEST_CASE("E2: a cell index of 12.5 is refused") {
                                 "written in metres"});
 }
 
+TEST_CASE("a plane needs two axes, the other axes' corners, and a number of positions that fits memory") {
+  Json json = small_job();
+  json["receivers"] = Json::parse(
+      R"([{"field": "u", "plane": {"axis": "z", "at": 20, "from": {"x": 0}, "to": {"x": 600}, "count": {"x": 13}}}])");
+  CHECK(complaint(json, true).empty());
+  Json wrong = json;
+  wrong["receivers"][0]["plane"]["from"]["z"] = 5;
+  check_parts(complaint(wrong), {"receivers[0].plane.from", "\"z\" is held fixed here", "name only x"});
+  wrong = json;
+  wrong["receivers"][0]["plane"]["count"]["x"] = 1;
+  check_parts(complaint(wrong), {"receivers[0].plane.count.x", "\"from\" and \"to\" differ"});
+  wrong = full_job();
+  wrong["receivers"][3]["plane"]["count"] = {{"y", 100000}, {"x", 100000}};
+  check_parts(complaint(wrong),
+              {"receivers[3].plane.count: found 10000000000 positions", "at most 20000000"});
+}
+
 TEST_CASE("keys that exclude each other are refused") {
   Json json = small_job();
   json["receivers"][0]["at"] = {{"z", 1}, {"x", 1}};
@@ -313,8 +331,8 @@ TEST_CASE("sizes in bytes need a unit that exists") {
 }
 
 TEST_CASE("a job file's paths are relative to its folder, and its name heads every message") {
-  const std::filesystem::path folder = std::filesystem::temp_directory_path() / "ondula-job-test";
-  std::filesystem::create_directories(folder);
+  const ondula::test::TemporaryDirectory temporary;
+  const std::filesystem::path& folder = temporary.path();
   const std::string file = (folder / "job.json").string();
   Json json = small_job();
   json["models"]["vp"] = "models/vp.npy";
@@ -329,6 +347,6 @@ TEST_CASE("a job file's paths are relative to its folder, and its name heads eve
   CHECK_THROWS_WITH_AS(read_job(file),
                        doctest::Contains((file + ": oder: unknown key. Did you mean \"order\"?").c_str()),
                        UserError);
-  std::filesystem::remove_all(folder);
+  std::filesystem::remove(file);
   CHECK_THROWS_WITH_AS(read_job(file), doctest::Contains("cannot be read"), UserError);
 }

@@ -1,13 +1,15 @@
 // Image rules of fields and parameters, followed until they end inside the grid.
 // SPDX-License-Identifier: MIT
-#include "compiler/reference/images.hpp"
+#include "compiler/ir/images.hpp"
 
 #include <algorithm>
 
 #include "compiler/error.hpp"
 
-namespace ondula::reference {
+namespace ondula::ir {
 namespace {
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 /// Entry i sits at i + half/2. Mirrored about the plane at `plane`, it is entry 2 plane - i - half.
 struct Mirror {
@@ -19,17 +21,17 @@ struct Mirror {
 std::int64_t wrapped(std::int64_t i, std::int64_t count) { return ((i % count) + count) % count; }
 
 Repeat field_image(std::int64_t to, std::int64_t last, std::int64_t total, int half,
-                   const std::array<ir::Image, 2>& images) {
+                   const std::array<Image, 2>& images) {
   Repeat repeat{to, to, 1};
   while (repeat.from < 0 || repeat.from > last) {
     const int side = repeat.from < 0 ? 0 : 1;
-    const ir::Image& image = images[at(side)];
-    if (image.kind == ir::ImageKind::zero) return {to, 0, 0};
-    if (image.kind == ir::ImageKind::wrap) {
+    const Image& image = images[at(side)];
+    if (image.kind == ImageKind::zero) return {to, 0, 0};
+    if (image.kind == ImageKind::wrap) {
       repeat.from = wrapped(repeat.from, total);
       continue;
     }
-    const std::int64_t out = image.kind == ir::ImageKind::beyond ? 1 : 0;
+    const std::int64_t out = image.kind == ImageKind::beyond ? 1 : 0;
     const Mirror mirror{side == 0 ? -out : total - 1 + out, half};
     const std::int64_t from = mirror(repeat.from);
     if (from == repeat.from) return {to, 0, 0};  // on the plane beyond the grid itself, where the field is 0
@@ -41,16 +43,16 @@ Repeat field_image(std::int64_t to, std::int64_t last, std::int64_t total, int h
 
 }  // namespace
 
-std::vector<Repeat> field_images(const ir::Domain& domain, const ir::Field& field, int axis, bool first_order,
+std::vector<Repeat> field_images(const Domain& domain, const Field& field, int axis, bool first_order,
                                  std::int64_t halo) {
   const std::int64_t total = domain.total(axis);
   const int half = field.stagger[at(axis)];
   const bool periodic = domain.faces[at(axis)][0] == FaceKind::periodic;
   const std::int64_t last = half != 0 && !periodic ? total - 2 : total - 1;
-  const std::array<ir::Image, 2> images = {domain.image(field, axis, 0, first_order),
-                                           domain.image(field, axis, 1, first_order)};
-  for (const ir::Image& image : images) {
-    if (image.kind == ir::ImageKind::beyond && half != 0) {
+  const std::array<Image, 2> images = {domain.image(field, axis, 0, first_order),
+                                       domain.image(field, axis, 1, first_order)};
+  for (const Image& image : images) {
+    if (image.kind == ImageKind::beyond && half != 0) {
       throw InternalError("field " + field.name + ": no image of half cells about a plane beyond the grid");
     }
   }
@@ -61,7 +63,7 @@ std::vector<Repeat> field_images(const ir::Domain& domain, const ir::Field& fiel
   return result;
 }
 
-std::vector<Repeat> parameter_images(const ir::Domain& domain, int axis, std::int64_t halo) {
+std::vector<Repeat> parameter_images(const Domain& domain, int axis, std::int64_t halo) {
   const std::int64_t total = domain.total(axis);
   const auto node = [&](std::int64_t i) {
     while (i < 0 || i >= total) {
@@ -84,4 +86,4 @@ std::vector<Repeat> parameter_images(const ir::Domain& domain, int axis, std::in
   return result;
 }
 
-}  // namespace ondula::reference
+}  // namespace ondula::ir

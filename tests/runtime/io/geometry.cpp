@@ -6,7 +6,7 @@
 
 using namespace ondula;
 using namespace ondula::io;
-using namespace ondula::test;
+using namespace ondula::job_test;
 
 namespace {
 

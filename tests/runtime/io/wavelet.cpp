@@ -9,7 +9,7 @@
 #include "tests/runtime/io/job_text.hpp"
 
 using namespace ondula::io;
-using ondula::test::check_parts;
+using ondula::job_test::check_parts;
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include "tests/runtime/io/job_text.hpp"
 
 using namespace ondula;
-using namespace ondula::test;
+using namespace ondula::job_test;
 
 namespace {
 
@@ -35,6 +35,18 @@ Json renamed(const Json& job, const std::string& path, const std::string& key, c
     changed[member.key() == key ? wrong : member.key()] = member.value();
   object = changed;
   return copy;
+}
+
+/// The pointers of every value in a document, objects and lists included.
+void each_value(const Json& json, const std::string& path,
+                const std::function<void(const std::string&)>& visit) {
+  visit(path);
+  if (json.is_object()) {
+    for (const auto& member : json.items()) each_value(member.value(), path + "/" + member.key(), visit);
+  }
+  if (json.is_array()) {
+    for (std::size_t i = 0; i < json.size(); ++i) each_value(json[i], path + "/" + std::to_string(i), visit);
+  }
 }
 
 int misspell_all(const Json& job) {
@@ -77,4 +89,41 @@ TEST_CASE("every misspelt key of a later version's sections is refused with the 
                                   "smoothing": 1, "preconditioner": "none"})");
   check_parts(complaint(job), {"not supported by this version"});
   CHECK(misspell_all(job) > 60);
+}
+
+TEST_CASE("any value replaced by any other gives a job or a UserError, never another exception") {
+  const std::vector<Json> values = {nullptr,
+                                    true,
+                                    -1,
+                                    0,
+                                    1,
+                                    0.5,
+                                    1e300,
+                                    -1e-300,
+                                    "",
+                                    "q",
+                                    "auto",
+                                    Json::array(),
+                                    Json::object(),
+                                    Json::array({1, 2}),
+                                    Json::array({"z-"}),
+                                    Json::object({{"z", 1}})};
+  Json whole = full_job();
+  whole["sources"].erase(4);  // its wavelet is a file that does not exist
+  REQUIRE(complaint(whole, true) == "");
+  int refused = 0;
+  int accepted = 0;
+  each_value(whole, "", [&](const std::string& path) {
+    for (const Json& value : values) {
+      Json job = whole;
+      job[Json::json_pointer(path)] = value;
+      CAPTURE(path);
+      CAPTURE(value);
+      std::string text;
+      CHECK_NOTHROW(text = complaint(job, true));
+      (text.empty() ? accepted : refused) += 1;
+    }
+  });
+  CHECK(refused > 1500);
+  CHECK(accepted > 200);
 }

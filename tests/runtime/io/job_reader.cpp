@@ -6,7 +6,7 @@
 
 using namespace ondula;
 using namespace ondula::io;
-using ondula::test::check_parts;
+using ondula::job_test::check_parts;
 
 namespace {
 

@@ -8,10 +8,11 @@
 
 #include "runtime/io/npy.hpp"
 #include "tests/runtime/io/job_text.hpp"
+#include "tests/support/temporary_directory.hpp"
 
 using namespace ondula;
 using namespace ondula::io;
-using namespace ondula::test;
+using namespace ondula::job_test;
 
 namespace {
 
@@ -25,15 +26,12 @@ Grid grid_of(std::vector<std::int64_t> shape) {
   return grid;
 }
 
-/// A model file that holds `data`, removed when it goes.
+/// A model file that holds an array, removed when it goes.
 class ModelFile {
  public:
   explicit ModelFile(const Array& array) {
     write_npy(path_.string(), array, DType::float64, Existing::replace);
   }
-  ~ModelFile() { std::filesystem::remove(path_); }
-  ModelFile(const ModelFile&) = delete;
-  ModelFile& operator=(const ModelFile&) = delete;
   ModelSpec spec() const {
     ModelSpec spec;
     spec.kind = ModelSpec::Kind::npy;
@@ -42,7 +40,8 @@ class ModelFile {
   }
 
  private:
-  std::filesystem::path path_ = std::filesystem::temp_directory_path() / "ondula-job-model.npy";
+  ondula::test::TemporaryDirectory folder_;
+  std::filesystem::path path_ = folder_.path() / "model.npy";
 };
 
 std::string load_complaint(const Array& array, const Grid& grid) {
@@ -172,7 +171,8 @@ TEST_CASE("E14, A25: NaN, infinite, zero and negative values are refused with th
 }
 
 TEST_CASE("a raw model is read in its own axis order") {
-  const std::filesystem::path path = std::filesystem::temp_directory_path() / "ondula-job-model.bin";
+  const ondula::test::TemporaryDirectory folder;
+  const std::filesystem::path path = folder.path() / "model.bin";
   const std::vector<float> stored = {1500, 1800, 1600, 1900, 1700, 2000};
   std::FILE* file = std::fopen(path.c_str(), "wb");
   REQUIRE(file != nullptr);
@@ -187,5 +187,4 @@ TEST_CASE("a raw model is read in its own axis order") {
   const Array array = load_model("models.vp", job.models[0].second, job.grid, "m/s", warnings);
   CHECK(array.shape == std::vector<std::int64_t>{2, 3});
   CHECK(array.data == std::vector<double>{1500, 1600, 1700, 1800, 1900, 2000});
-  std::filesystem::remove(path);
 }

@@ -1,0 +1,65 @@
+// Evaluating scalars and nodal coefficients.
+// SPDX-License-Identifier: MIT
+#include "compiler/ir/evaluate.hpp"
+
+#include <cmath>
+
+#include "compiler/error.hpp"
+
+namespace ondula::ir {
+
+double scalar_value(Expr e, const Symbols& symbols) {
+  std::vector<double> out;
+  nodal_values(
+      e, symbols,
+      [&](const std::string& name) -> const double* {
+        throw InternalError("scalar depends on parameter " + name);
+      },
+      1, out);
+  return out[0];
+}
+
+void nodal_values(Expr e, const Symbols& symbols, const ParameterRow& parameter, std::size_t count,
+                  std::vector<double>& out) {
+  const auto combine = [&](double start, const auto& operation) {
+    out.assign(count, start);
+    std::vector<double> term;
+    for (const Expr arg : e->args) {
+      nodal_values(arg, symbols, parameter, count, term);
+      for (std::size_t i = 0; i < count; ++i) out[i] = operation(out[i], term[i]);
+    }
+  };
+  switch (e->kind) {
+    case Kind::constant:
+      out.assign(count, e->number.value());
+      return;
+    case Kind::symbol: {
+      const auto found = symbols.find(e->name);
+      if (found == symbols.end()) throw InternalError("no value for " + e->name);
+      out.assign(count, found->second);
+      return;
+    }
+    case Kind::parameter: {
+      const double* values = parameter(e->name);
+      out.assign(values, values + count);
+      return;
+    }
+    case Kind::sum:
+      combine(0.0, [](double a, double b) { return a + b; });
+      return;
+    case Kind::product:
+      combine(1.0, [](double a, double b) { return a * b; });
+      return;
+    case Kind::quotient: {
+      std::vector<double> below;
+      nodal_values(e->args[0], symbols, parameter, count, out);
+      nodal_values(e->args[1], symbols, parameter, count, below);
+      for (std::size_t i = 0; i < count; ++i) out[i] /= below[i];
+      return;
+    }
+    default:
+      throw InternalError("cannot evaluate " + text(e));
+  }
+}
+
+}  // namespace ondula::ir

@@ -1,0 +1,156 @@
+// The host device: aligned memory and tiles over oneTBB.
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+#include <immintrin.h>
+#include <sys/mman.h>
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+
+#include "compiler/error.hpp"
+#include "runtime/device/device.hpp"
+
+namespace ondula::device {
+namespace {
+
+/// Denormals are zero while this lives; the thread's own state returns afterwards.
+class FlushDenormals {
+ public:
+  FlushDenormals() : saved_(_mm_getcsr()) { _mm_setcsr(saved_ | 0x8040U); }  // FTZ and DAZ
+  FlushDenormals(const FlushDenormals&) = delete;
+  FlushDenormals& operator=(const FlushDenormals&) = delete;
+  ~FlushDenormals() { _mm_setcsr(saved_); }
+
+ private:
+  unsigned saved_;
+};
+
+template <class Real>
+void scatter(void* data, std::span<const Weighted> to, double amplitude) {
+  auto* values = static_cast<Real*>(data);
+  for (const Weighted& w : to)
+    values[w.element] += static_cast<Real>(w.weight) * static_cast<Real>(amplitude);
+}
+
+template <class Real>
+double collect(const void* data, std::span<const Weighted> from) {
+  const auto* values = static_cast<const Real*>(data);
+  double sum = 0;
+  for (const Weighted& w : from) sum += w.weight * static_cast<double>(values[w.element]);
+  return sum;
+}
+
+class HostDevice final : public Device {
+ public:
+  explicit HostDevice(int threads)
+      : arena_(threads > 0 ? threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()))) {}
+
+  std::string name() const override { return fmt::format("host, {} threads", arena_.max_concurrency()); }
+
+  int threads() const override { return arena_.max_concurrency(); }
+
+  Buffer allocate(std::size_t bytes) override {
+    // Mapped pages are zero, and huge ones where they can be: a step walks tens of streams, each a page walk.
+    const std::size_t whole = rounded(bytes);
+    void* data = mmap(nullptr, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (data == MAP_FAILED) {
+      throw RuntimeError(fmt::format("the host has no memory for {} bytes more ({} held): {}", bytes,
+                                     bytes_now(), std::strerror(errno)));
+    }
+    if (whole >= huge_page) madvise(data, whole, MADV_HUGEPAGE);
+    account(bytes);
+    return {this, data, bytes};
+  }
+
+  void fill_zero(Buffer& buffer) override {
+    parallel(static_cast<std::int64_t>(buffer.bytes()), [&](std::int64_t begin, std::int64_t end) {
+      std::memset(static_cast<char*>(buffer.data()) + begin, 0, static_cast<std::size_t>(end - begin));
+    });
+  }
+
+  void upload(Buffer& to, std::size_t offset, const void* from, std::size_t bytes) override {
+    require(to, offset, bytes);
+    std::memcpy(static_cast<char*>(to.data()) + offset, from, bytes);
+  }
+
+  void download(const Buffer& from, std::size_t offset, void* to, std::size_t bytes) const override {
+    require(from, offset, bytes);
+    std::memcpy(to, static_cast<const char*>(from.data()) + offset, bytes);
+  }
+
+  void launch(const Launch& launch) override {
+    using Function = void (*)(void* const*, const long long*, const void*, const long long*);
+    const auto function = reinterpret_cast<Function>(launch.function);
+    const auto* integers = reinterpret_cast<const long long*>(launch.integers.data());
+    const auto run = [&](const Tile& tile) {
+      const FlushDenormals flush;
+      function(launch.arrays.data(), integers, launch.scalars.data(),
+               reinterpret_cast<const long long*>(tile.data()));
+    };
+    if (launch.tiles.size() == 1 || arena_.max_concurrency() == 1) {
+      for (const Tile& tile : launch.tiles) run(tile);
+      return;
+    }
+    arena_.execute([&] {
+      tbb::parallel_for(
+          tbb::blocked_range<std::size_t>(0, launch.tiles.size(), 1),
+          [&](const tbb::blocked_range<std::size_t>& range) {
+            for (std::size_t i = range.begin(); i < range.end(); ++i) run(launch.tiles[i]);
+          },
+          tbb::simple_partitioner());
+    });
+  }
+
+  void scatter_add(Buffer& buffer, DType dtype, std::span<const Weighted> to, double amplitude) override {
+    if (dtype == DType::float32)
+      scatter<float>(buffer.data(), to, amplitude);
+    else
+      scatter<double>(buffer.data(), to, amplitude);
+  }
+
+  double gather(const Buffer& buffer, DType dtype, std::span<const Weighted> from) const override {
+    return dtype == DType::float32 ? collect<float>(buffer.data(), from)
+                                   : collect<double>(buffer.data(), from);
+  }
+
+  void parallel(std::int64_t count, const std::function<void(std::int64_t, std::int64_t)>& body) override {
+    arena_.execute([&] {
+      tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, count),
+                        [&](const tbb::blocked_range<std::int64_t>& range) {
+                          const FlushDenormals flush;
+                          body(range.begin(), range.end());
+                        });
+    });
+  }
+
+ private:
+  static constexpr std::size_t page = 4096;
+  static constexpr std::size_t huge_page = std::size_t{2} << 20;
+
+  static std::size_t rounded(std::size_t bytes) { return std::max(page, (bytes + page - 1) / page * page); }
+
+  static void require(const Buffer& buffer, std::size_t offset, std::size_t bytes) {
+    if (offset > buffer.bytes() || bytes > buffer.bytes() - offset) {
+      throw InternalError(
+          fmt::format("a copy of {} bytes at {} in a buffer of {}", bytes, offset, buffer.bytes()));
+    }
+  }
+
+  void release(void* data, std::size_t bytes) noexcept override {
+    munmap(data, rounded(bytes));
+    unaccount(bytes);
+  }
+
+  tbb::task_arena arena_;
+};
+
+}  // namespace
+
+std::unique_ptr<Device> make_host_device(int threads) { return std::make_unique<HostDevice>(threads); }
+
+}  // namespace ondula::device

@@ -1,0 +1,395 @@
+// The engine over compiled kernels on a device.
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <mutex>
+
+#include "compiler/emit/manifest.hpp"
+#include "compiler/error.hpp"
+#include "compiler/passes/schedule.hpp"
+#include "runtime/loop/arrays.hpp"
+#include "runtime/loop/engine.hpp"
+#include "runtime/loop/factor.hpp"
+#include "runtime/loop/halo.hpp"
+
+namespace ondula::loop {
+namespace {
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+std::int64_t cache_bytes() {
+  const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
+  return bytes > 0 ? bytes : 1 << 20;
+}
+
+ir::Range common(const ir::Range& a, const ir::Range& b) {
+  const ir::Range both{std::max(a.lo, b.lo), std::min(a.hi, b.hi)};
+  return both.hi > both.lo ? both : ir::Range{both.lo, both.lo};
+}
+
+/// One deposit of a source: where, with which weights, fed by which samples.
+struct Deposit {
+  int operation = 0;
+  std::vector<device::Weighted> to;
+  std::vector<double> samples;
+};
+
+template <class Real>
+class CompiledEngine final : public Engine {
+ public:
+  CompiledEngine(const passes::Compilation& compilation, const EngineSetup& setup, device::Device& device,
+                 std::shared_ptr<const jit::HostModule> module)
+      : set_(compilation.kernels),
+        setup_(setup),
+        device_(device),
+        module_(std::move(module)),
+        halo_(common_halo(set_)),
+        arrays_(plan_arrays(set_, setup.domain, sizeof(Real)), device, sizeof(Real)) {
+    for (const ir::Field& field : set_.program.fields) first_order_ |= field.kind != ir::FieldKind::scalar;
+    for (const ir::Field& field : set_.program.fields) {
+      if (field.strip_axis >= 0) continue;
+      two_levels_ |= field.time_order == 2;
+      halos_.emplace(field.name, HaloFiller(setup.domain, field, first_order_, halo_));
+    }
+    upload_profiles();
+    for (const ir::Kernel& kernel : set_.kernels) {
+      launches_[0].push_back(bound(kernel, 0));
+      launches_[1].push_back(bound(kernel, 1));
+    }
+  }
+
+  void set_models(const Models& models) override {
+    models_ = &models;
+    padded_ = std::make_unique<PaddedModel>(setup_.domain, models, halo_);
+    for (const ir::Coefficient& c : set_.program.coefficients) compute_coefficient(c);
+  }
+
+  void clear() override {
+    for (auto& [key, array] : arrays_.all()) {
+      if (key.kind == ir::ArrayKind::field) device_.fill_zero(array.buffer);
+    }
+  }
+
+  void set_field(const std::string& name, int level, std::span<const double> values) override {
+    const ir::Field& field = set_.program.field(name);
+    auto& array = arrays_.at({.name = name, .slot = slot(field, level)});
+    Real* const data = static_cast<Real*>(array.buffer.data());
+    for_rows([&](const ir::Extents& index, std::int64_t flat) {
+      const ir::Range live = row_live(field, index);
+      const std::int64_t base = array.layout.at(index);
+      const std::int64_t count = setup_.domain.total(setup_.domain.dims - 1);
+      for (std::int64_t i = 0; i < count; ++i) {
+        const bool lives = i >= live.lo && i < live.hi;
+        data[base + i] = lives ? static_cast<Real>(values[at(flat + i)]) : Real(0);
+      }
+    });
+    halos_.at(name).fill(data, array.layout, device_);
+  }
+
+  std::vector<double> field(const std::string& name, int level) const override {
+    const ir::Field& field = set_.program.field(name);
+    const auto& array = arrays_.at({.name = name, .slot = slot(field, level)});
+    const Real* const data = static_cast<const Real*>(array.buffer.data());
+    std::vector<double> values(at(setup_.domain.points()));
+    const std::int64_t count = setup_.domain.total(setup_.domain.dims - 1);
+    for_rows([&](const ir::Extents& index, std::int64_t flat) {
+      const std::int64_t base = array.layout.at(index);
+      for (std::int64_t i = 0; i < count; ++i) values[at(flat + i)] = static_cast<double>(data[base + i]);
+    });
+    return values;
+  }
+
+  void set_points(std::vector<ir::PointSource> sources, std::vector<ir::PointReceiver> receivers) override {
+    deposits_.clear();
+    for (std::size_t o = 0; o < set_.program.operations.size(); ++o) {
+      const auto* injection = std::get_if<ir::Injection>(&set_.program.operations[o]);
+      if (injection == nullptr) continue;
+      for (const ir::PointSource& source : sources) {
+        if (source.source == injection->source)
+          deposits_.push_back(deposit(*injection, static_cast<int>(o), source));
+      }
+    }
+    receivers_.clear();
+    for (const ir::PointReceiver& receiver : receivers) {
+      const Layout& layout = arrays_.at({.name = receiver.field}).layout;
+      std::vector<device::Weighted> from;
+      for (const ir::Tap& tap : receiver.taps) from.push_back({layout.at(tap.index), tap.weight});
+      receivers_.emplace_back(receiver.field, std::move(from));
+    }
+  }
+
+  void step(std::int64_t n, std::span<double> samples) override {
+    for (const ir::Stage& stage : set_.stages) {
+      if (stage.kernel >= 0) {
+        device_.launch(launches_[parity_][at(stage.kernel)]);
+        continue;
+      }
+      const ir::Operation& operation = set_.program.operations[at(stage.operation)];
+      if (const auto* sample = std::get_if<ir::Sample>(&operation)) record(sample->field, samples);
+      if (std::holds_alternative<ir::Injection>(operation)) inject(stage.operation, n);
+      if (const auto* halo = std::get_if<ir::Halo>(&operation)) fill_halo(halo->field);
+    }
+    if (two_levels_) parity_ = 1 - parity_;
+  }
+
+  double magnitude() const override {
+    double largest = 0;
+    std::mutex mutex;
+    for (const ir::Field& field : set_.program.fields) {
+      if (field.strip_axis >= 0) continue;
+      const auto& array = arrays_.at({.name = field.name, .slot = slot(field, 0)});
+      const Real* const data = static_cast<const Real*>(array.buffer.data());
+      device_.parallel(array.layout.size, [&](std::int64_t begin, std::int64_t end) {
+        Real most = 0;
+        Real poison = 0;
+        for (std::int64_t i = begin; i < end; ++i) {
+          const Real size = std::fabs(data[i]);
+          most = size > most ? size : most;
+          poison += data[i] * Real(0);  // NaN as soon as one value is not finite
+        }
+        const std::lock_guard lock(mutex);
+        if (!(poison == Real(0))) largest = std::numeric_limits<double>::quiet_NaN();
+        if (!std::isnan(largest)) largest = std::max(largest, static_cast<double>(most));
+      });
+    }
+    return largest;
+  }
+
+ private:
+  /// Which slot holds a level now: second-order fields rotate.
+  int slot(const ir::Field& field, int level) const {
+    if (field.time_order != 2) return 0;
+    return level == 0 ? parity_ : 1 - parity_;
+  }
+
+  ir::Range row_live(const ir::Field& field, const ir::Extents& index) const {
+    for (int axis = 0; axis < setup_.domain.dims - 1; ++axis) {
+      const ir::Range live = setup_.domain.live(field, axis);
+      if (index[at(axis)] < live.lo || index[at(axis)] >= live.hi) return {};
+    }
+    return setup_.domain.live(field, setup_.domain.dims - 1);
+  }
+
+  template <class F>
+  void for_rows(const F& body) const {
+    const auto outer = [&](int axis) {
+      return axis < setup_.domain.dims - 1 ? setup_.domain.total(axis) : 1;
+    };
+    const std::int64_t count = setup_.domain.total(setup_.domain.dims - 1);
+    ir::Extents index{};
+    std::int64_t flat = 0;
+    for (index[0] = 0; index[0] < outer(0); ++index[0]) {
+      for (index[1] = 0; index[1] < outer(1); ++index[1]) {
+        body(index, flat);
+        flat += count;
+      }
+    }
+  }
+
+  void upload_profiles() {
+    const auto profiles = setup_.domain.profiles(setup_.layer);
+    for (auto& [key, array] : arrays_.all()) {
+      if (key.kind != ir::ArrayKind::profile) continue;
+      const auto found = std::find_if(profiles.begin(), profiles.end(), [&k = key](const ir::Profile& p) {
+        return p.name == k.name && p.axis == k.axis && p.half == k.half;
+      });
+      if (found == profiles.end()) throw InternalError("no profile " + key.name);
+      const std::vector<Real> values(found->values.begin(), found->values.end());
+      device_.upload(array.buffer, 0, values.data(), values.size() * sizeof(Real));
+    }
+  }
+
+  /// Row by row over the domain and its halo, in double, rounded once.
+  void compute_coefficient(const ir::Coefficient& coefficient) {
+    auto& array = arrays_.at({.kind = ir::ArrayKind::coefficient, .name = coefficient.name});
+    const int dims = setup_.domain.dims;
+    const auto range = [&](int axis) {
+      return axis < dims - 1 ? ir::Range{-halo_, setup_.domain.total(axis) + halo_} : ir::Range{0, 1};
+    };
+    std::map<std::string, std::vector<double>> rows;
+    std::vector<double> values;
+    std::vector<Real> rounded;
+    ir::Extents index{};
+    for (index[0] = range(0).lo; index[0] < range(0).hi; ++index[0]) {
+      for (index[1] = range(1).lo; index[1] < range(1).hi; ++index[1]) {
+        rows.clear();
+        const auto parameter = [&](const std::string& name) {
+          auto& row = rows[name];
+          if (row.empty()) padded_->row(name, index, row);
+          return static_cast<const double*>(row.data());
+        };
+        const std::size_t count = at(padded_->row_size());
+        ir::nodal_values(coefficient.definition, setup_.symbols, parameter, count, values);
+        rounded.assign(values.begin(), values.end());
+        ir::Extents first = index;
+        first[at(dims - 1)] = -halo_;
+        device_.upload(array.buffer, at(array.layout.at(first)) * sizeof(Real), rounded.data(),
+                       count * sizeof(Real));
+      }
+    }
+  }
+
+  Deposit deposit(const ir::Injection& injection, int operation, const ir::PointSource& source) const {
+    const ir::Field& target = set_.program.field(injection.field);
+    const Layout& layout = arrays_.at({.name = target.name}).layout;
+    Deposit result{operation, {}, source.samples};
+    for (const ir::Tap& tap : source.taps) {
+      const double factor =
+          source.raw ? 1.0 : source_factor(injection.factor, setup_.symbols, *padded_, tap.index);
+      result.to.push_back({layout.at(tap.index), factor * tap.weight});
+    }
+    return result;
+  }
+
+  void inject(int operation, std::int64_t n) {
+    for (const Deposit& deposit : deposits_) {
+      if (deposit.operation != operation || at(n) >= deposit.samples.size() || n < 0) continue;
+      const auto& injection = std::get<ir::Injection>(set_.program.operations[at(operation)]);
+      const ir::Field& field = set_.program.field(injection.field);
+      auto& array = arrays_.at({.name = field.name, .slot = slot(field, 1)});
+      device_.scatter_add(array.buffer, setup_.dtype, deposit.to, deposit.samples[at(n)]);
+    }
+  }
+
+  void record(const std::string& field, std::span<double> samples) const {
+    const ir::Field& f = set_.program.field(field);
+    const auto& array = arrays_.at({.name = field, .slot = slot(f, 0)});
+    for (std::size_t r = 0; r < receivers_.size(); ++r) {
+      if (receivers_[r].first == field) {
+        samples[r] = device_.gather(array.buffer, setup_.dtype, receivers_[r].second);
+      }
+    }
+  }
+
+  void fill_halo(const std::string& name) {
+    const HaloFiller& filler = halos_.at(name);
+    if (filler.empty()) return;
+    const ir::Field& field = set_.program.field(name);
+    auto& array = arrays_.at({.name = name, .slot = slot(field, 1)});
+    filler.fill(static_cast<Real*>(array.buffer.data()), array.layout, device_);
+  }
+
+  device::Launch bound(const ir::Kernel& kernel, int parity) {
+    const ir::Domain& domain = setup_.domain;
+    const emit::ArgumentLayout places(kernel, domain.dims);
+    device::Launch launch;
+    launch.function = module_->symbol(kernel.name);
+    launch.integers.assign(at(places.size()), 0);
+    const Layout full = full_layout(domain, halo_, sizeof(Real));
+    for (int axis = 0; axis < places.outer(); ++axis) launch.integers[at(axis)] = full.stride[at(axis)];
+    for (std::size_t a = 0; a < kernel.arrays.size(); ++a) {
+      launch.arrays.push_back(pointer(kernel.arrays[a], parity));
+      if (places.strip(a) < 0) continue;
+      const auto found = arrays_.all().find({.name = kernel.arrays[a].name, .side = kernel.arrays[a].side});
+      if (found == arrays_.all().end()) continue;
+      const Layout& layout = found->second.layout;
+      launch.integers[at(places.strip(a))] = layout.origin;
+      for (int axis = 0; axis < places.outer(); ++axis) {
+        launch.integers[at(places.strip(a) + 1 + axis)] = layout.stride[at(axis)];
+      }
+    }
+    for (std::size_t p = 0; p < kernel.pieces.size(); ++p) {
+      for (int side = 0; side < kernel.pieces[p].sides(); ++side) {
+        const ir::Box box = piece_box(kernel.pieces[p], side);
+        for (int axis = 0; axis < domain.dims; ++axis) {
+          launch.integers[at(places.box(p, side) + 2 * axis)] = box[at(axis)].lo;
+          launch.integers[at(places.box(p, side) + 2 * axis + 1)] = box[at(axis)].hi;
+        }
+      }
+    }
+    bind_scalars(kernel, launch);
+    const std::int64_t row_bytes =
+        domain.dims == 1 ? 0 : full.stride[at(domain.dims - 2)] * static_cast<std::int64_t>(sizeof(Real));
+    launch.tiles = passes::host_tiles(kernel, domain, row_bytes, {device_.threads(), cache_bytes()});
+    return launch;
+  }
+
+  void* pointer(const ir::ArrayArgument& argument, int parity) {
+    if (argument.kind == ir::ArrayKind::profile) {
+      return arrays_
+          .at({.kind = argument.kind, .name = argument.name, .axis = argument.axis, .half = argument.half})
+          .buffer.data();
+    }
+    if (argument.side >= 0) {
+      // A side without a layer has no array, and its pieces are empty.
+      const auto found = arrays_.all().find({.name = argument.name, .side = argument.side});
+      return found == arrays_.all().end() ? nullptr : found->second.buffer.data();
+    }
+    int slot = 0;
+    if (argument.kind == ir::ArrayKind::field && set_.program.field(argument.name).time_order == 2) {
+      slot = argument.slot == 0 ? parity : 1 - parity;
+    }
+    auto& array = arrays_.at({.kind = argument.kind, .name = argument.name, .slot = slot});
+    return static_cast<Real*>(array.buffer.data()) + array.layout.origin;
+  }
+
+  ir::Box piece_box(const ir::Piece& piece, int side) const {
+    const ir::Field& field = set_.program.field(piece.live_field);
+    ir::Box box;
+    for (int axis = 0; axis < setup_.domain.dims; ++axis) {
+      ir::Range range = setup_.domain.live(field, axis);
+      if (axis == piece.region.axis) {
+        const bool half = field.stagger[at(axis)] != 0;
+        range = common(range, piece.region.kind == ir::RegionKind::strip
+                                  ? setup_.domain.strip(axis, side, half)
+                                  : setup_.domain.apron(axis, side, half, set_.program.radius()));
+      }
+      box[at(axis)] = range;
+    }
+    return box;
+  }
+
+  void bind_scalars(const ir::Kernel& kernel, device::Launch& launch) const {
+    for (const std::string& name : kernel.scalars) {
+      const auto found = std::find_if(set_.program.scalars.begin(), set_.program.scalars.end(),
+                                      [&](const ir::Scalar& s) { return s.name == name; });
+      const auto value = static_cast<Real>(ir::scalar_value(found->definition, setup_.symbols));
+      const auto* bytes = reinterpret_cast<const std::byte*>(&value);
+      launch.scalars.insert(launch.scalars.end(), bytes, bytes + sizeof value);
+    }
+  }
+
+  ir::KernelSet set_;
+  EngineSetup setup_;
+  device::Device& device_;
+  std::shared_ptr<const jit::HostModule> module_;
+  int halo_;
+  Arrays arrays_;
+  bool first_order_ = false;
+  bool two_levels_ = false;
+  int parity_ = 0;
+  const Models* models_ = nullptr;
+  std::unique_ptr<PaddedModel> padded_;
+  std::map<std::string, HaloFiller> halos_;
+  std::array<std::vector<device::Launch>, 2> launches_;
+  std::vector<Deposit> deposits_;
+  std::vector<std::pair<std::string, std::vector<device::Weighted>>> receivers_;
+};
+
+}  // namespace
+
+std::unique_ptr<Engine> make_compiled_engine(const passes::Compilation& compilation, const EngineSetup& setup,
+                                             device::Device& device,
+                                             std::shared_ptr<const jit::HostModule> module) {
+  if (setup.dtype == DType::float32) {
+    return std::make_unique<CompiledEngine<float>>(compilation, setup, device, std::move(module));
+  }
+  return std::make_unique<CompiledEngine<double>>(compilation, setup, device, std::move(module));
+}
+
+std::size_t compiled_engine_bytes(const passes::Compilation& compilation, const ir::Domain& domain,
+                                  DType dtype) {
+  const std::size_t element = dtype == DType::float32 ? sizeof(float) : sizeof(double);
+  std::size_t bytes = 0;
+  for (const ArrayPlan& plan : plan_arrays(compilation.kernels, domain, element)) {
+    bytes += static_cast<std::size_t>(plan.layout.size) * element;
+  }
+  return bytes;
+}
+
+}  // namespace ondula::loop

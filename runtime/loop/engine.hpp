@@ -1,0 +1,57 @@
+// An Engine executes the steps of one shot: compiled kernels on a device, or the reference.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "compiler/ir/domain.hpp"
+#include "compiler/ir/evaluate.hpp"
+#include "compiler/ir/points.hpp"
+#include "compiler/passes/pipeline.hpp"
+#include "runtime/device/device.hpp"
+#include "runtime/jit/host_compiler.hpp"
+#include "runtime/loop/model.hpp"
+
+namespace ondula::loop {
+
+/// Fields are exchanged as the values of the padded domain (Domain::total per axis), C order, in double.
+class Engine {
+ public:
+  virtual ~Engine() = default;
+  /// The models from which coefficients follow; before the first shot and whenever they change.
+  virtual void set_models(const Models& models) = 0;
+  /// All fields and memory variables to zero.
+  virtual void clear() = 0;
+  /// Level 0 is now, -1 the step before (second-order fields); values where the field does not live become 0.
+  virtual void set_field(const std::string& name, int level, std::span<const double> values) = 0;
+  virtual std::vector<double> field(const std::string& name, int level) const = 0;
+  /// The sources and receivers of the steps that follow.
+  virtual void set_points(std::vector<ir::PointSource> sources, std::vector<ir::PointReceiver> receivers) = 0;
+  /// Step n; samples[r] is receiver r's, taken before the update.
+  virtual void step(std::int64_t n, std::span<double> samples) = 0;
+  /// The largest magnitude over all state fields; NaN if any value is not finite.
+  virtual double magnitude() const = 0;
+};
+
+/// What both engines need to know.
+struct EngineSetup {
+  ir::Domain domain;
+  ir::Symbols symbols;  ///< dt, h_AXIS
+  ir::LayerOptions layer;
+  DType dtype = DType::float32;
+};
+
+std::unique_ptr<Engine> make_reference_engine(const passes::Compilation& compilation,
+                                              const EngineSetup& setup);
+std::unique_ptr<Engine> make_compiled_engine(const passes::Compilation& compilation, const EngineSetup& setup,
+                                             device::Device& device,
+                                             std::shared_ptr<const jit::HostModule> module);
+
+/// Bytes a compiled engine allocates on its device, without allocating them.
+std::size_t compiled_engine_bytes(const passes::Compilation& compilation, const ir::Domain& domain,
+                                  DType dtype);
+
+}  // namespace ondula::loop

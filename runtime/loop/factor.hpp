@@ -1,0 +1,15 @@
+// The factor a source term has at one grid point, from the models there.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "compiler/ir/evaluate.hpp"
+#include "runtime/loop/model.hpp"
+
+namespace ondula::loop {
+
+/// Injection::factor at padded `index`: pointwise in parameters and symbols, with harmonic means of the nodes
+/// around an off-node point (numerics.md, Space).
+double source_factor(ir::Expr factor, const ir::Symbols& symbols, const PaddedModel& model,
+                     const ir::Extents& index);
+
+}  // namespace ondula::loop

@@ -1,0 +1,32 @@
+// How arrays lie in memory on the host: padded rows, halos, and strips of the absorbing layers.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "compiler/ir/domain.hpp"
+
+namespace ondula::loop {
+
+/// One array: element (i0, i1, i2) of the padded domain stands at origin + sum i_a * stride_a. Indices may
+/// run `halo` beyond the covered range on every used axis. Row starts fall on 64 bytes; strides avoid powers
+/// of two.
+struct Layout {
+  ir::Extents stride{};
+  std::int64_t origin = 0;  ///< may be negative for a strip far from index 0
+  std::int64_t size = 0;    ///< elements
+  std::int64_t at(const ir::Extents& index) const {
+    return origin + index[0] * stride[0] + index[1] * stride[1] + index[2] * stride[2];
+  }
+};
+
+/// Fields and coefficients: the whole padded domain with `halo` cells around each used axis.
+Layout full_layout(const ir::Domain& domain, int halo, std::size_t element_bytes);
+
+/// A memory variable of `axis`, `side`: `range` along that axis with zero halos of `radius` cells outwards
+/// and 2*radius inwards, the full extent of the other axes without a halo.
+Layout strip_layout(const ir::Domain& domain, int axis, int side, const ir::Range& range, int radius,
+                    std::size_t element_bytes);
+
+}  // namespace ondula::loop

@@ -1,0 +1,81 @@
+// The engine over the whole-array reference.
+// SPDX-License-Identifier: MIT
+#include "compiler/reference/executor.hpp"
+#include "runtime/loop/engine.hpp"
+
+#include <cmath>
+#include <limits>
+
+namespace ondula::loop {
+namespace {
+
+template <class Real>
+class ReferenceEngine final : public Engine {
+ public:
+  ReferenceEngine(const passes::Compilation& compilation, const EngineSetup& setup)
+      : program_(compilation.physical),
+        setup_(setup),
+        executor_(compilation.physical, setup.domain, setup.symbols, setup.layer) {}
+
+  void set_models(const Models& models) override {
+    const PaddedModel padded(setup_.domain, models, 0);
+    for (const ir::Parameter& parameter : program_.parameters) {
+      std::vector<double> values, row;
+      ir::Extents index{};
+      const auto outer = [&](int axis) {
+        return axis < setup_.domain.dims - 1 ? setup_.domain.total(axis) : 1;
+      };
+      for (index[0] = 0; index[0] < outer(0); ++index[0]) {
+        for (index[1] = 0; index[1] < outer(1); ++index[1]) {
+          padded.row(parameter.name, index, row);
+          values.insert(values.end(), row.begin(), row.end());
+        }
+      }
+      executor_.set_parameter(parameter.name, values);
+    }
+  }
+
+  void clear() override { executor_.clear(); }
+  void set_field(const std::string& name, int level, std::span<const double> values) override {
+    executor_.set_field(name, level, values);
+  }
+  std::vector<double> field(const std::string& name, int level) const override {
+    return executor_.field(name, level);
+  }
+  void set_points(std::vector<ir::PointSource> sources, std::vector<ir::PointReceiver> receivers) override {
+    sources_ = std::move(sources);
+    receivers_ = std::move(receivers);
+  }
+  void step(std::int64_t n, std::span<double> samples) override {
+    executor_.step(n, sources_, receivers_, samples);
+  }
+
+  double magnitude() const override {
+    double largest = 0;
+    for (const ir::Field& field : program_.fields) {
+      if (field.strip_axis >= 0) continue;
+      for (const double value : executor_.field(field.name, 0)) {
+        if (!std::isfinite(value)) return std::numeric_limits<double>::quiet_NaN();
+        largest = std::max(largest, std::fabs(value));
+      }
+    }
+    return largest;
+  }
+
+ private:
+  ir::Program program_;
+  EngineSetup setup_;
+  reference::Executor<Real> executor_;
+  std::vector<ir::PointSource> sources_;
+  std::vector<ir::PointReceiver> receivers_;
+};
+
+}  // namespace
+
+std::unique_ptr<Engine> make_reference_engine(const passes::Compilation& compilation,
+                                              const EngineSetup& setup) {
+  if (setup.dtype == DType::float32) return std::make_unique<ReferenceEngine<float>>(compilation, setup);
+  return std::make_unique<ReferenceEngine<double>>(compilation, setup);
+}
+
+}  // namespace ondula::loop

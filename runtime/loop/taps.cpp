@@ -1,0 +1,95 @@
+// Interpolation weights.
+// SPDX-License-Identifier: MIT
+#include "runtime/loop/taps.hpp"
+
+#include <cmath>
+#include <map>
+#include <numbers>
+
+#include "compiler/ir/images.hpp"
+
+namespace ondula::loop {
+namespace {
+
+struct AxisTap {
+  std::int64_t index = 0;
+  double weight = 0;
+};
+
+constexpr int sinc_radius = 4;
+constexpr double kaiser_beta = 6.31;
+/// Positions this close to a node, in cells, are on it: metres divided by the spacing carry rounding.
+constexpr double on_node = 1e-9;
+
+double windowed_sinc(double x) {
+  const double ratio = x / sinc_radius;
+  if (std::fabs(ratio) >= 1.0) return 0.0;
+  const double window = std::cyl_bessel_i(0.0, kaiser_beta * std::sqrt(1.0 - ratio * ratio)) /
+                        std::cyl_bessel_i(0.0, kaiser_beta);
+  const double phase = std::numbers::pi * x;
+  return window * (x == 0.0 ? 1.0 : std::sin(phase) / phase);
+}
+
+std::vector<AxisTap> axis_taps(double position, Interpolation interpolation) {
+  const double nearest = std::nearbyint(position);
+  if (std::fabs(position - nearest) < on_node) return {{static_cast<std::int64_t>(nearest), 1.0}};
+  const auto below = static_cast<std::int64_t>(std::floor(position));
+  const double part = position - static_cast<double>(below);
+  if (interpolation == Interpolation::linear) return {{below, 1.0 - part}, {below + 1, part}};
+  std::vector<AxisTap> taps;
+  double sum = 0;
+  for (int k = -sinc_radius + 1; k <= sinc_radius; ++k) {
+    const double weight = windowed_sinc(part - k);
+    taps.push_back({below + k, weight});
+    sum += weight;
+  }
+  for (AxisTap& tap : taps) tap.weight /= sum;
+  return taps;
+}
+
+/// Taps outside the live range dropped or folded; weights that meet on one index added.
+std::vector<AxisTap> folded(const std::vector<AxisTap>& taps, const ir::Domain& domain,
+                            const ir::Field& field, int axis, bool first_order) {
+  const ir::Range live = domain.live(field, axis);
+  std::map<std::int64_t, double> weights;
+  const auto images = ir::field_images(domain, field, axis, first_order, 2 * sinc_radius);
+  for (const AxisTap& tap : taps) {
+    std::int64_t index = tap.index;
+    double weight = tap.weight;
+    for (const ir::Repeat& image : images) {
+      if (image.to != index) continue;
+      index = image.from;
+      weight *= image.sign;
+      break;
+    }
+    if (index >= live.lo && index < live.hi && weight != 0.0) weights[index] += weight;
+  }
+  std::vector<AxisTap> result;
+  for (const auto& [index, weight] : weights) result.push_back({index, weight});
+  return result;
+}
+
+}  // namespace
+
+std::vector<ir::Tap> interpolation_taps(const ir::Domain& domain, const ir::Field& field, bool first_order,
+                                        const std::vector<double>& cells, Interpolation interpolation) {
+  std::vector<ir::Tap> taps = {{ir::Extents{}, 1.0}};
+  for (int axis = 0; axis < domain.dims; ++axis) {
+    const auto a = static_cast<std::size_t>(axis);
+    const double shift = field.stagger[a] != 0 ? 0.5 : 0.0;
+    const double position = cells[a] + static_cast<double>(domain.pad[a][0]) - shift;
+    std::vector<ir::Tap> next;
+    for (const AxisTap& along :
+         folded(axis_taps(position, interpolation), domain, field, axis, first_order)) {
+      for (ir::Tap tap : taps) {
+        tap.index[a] = along.index;
+        tap.weight *= along.weight;
+        next.push_back(tap);
+      }
+    }
+    taps = std::move(next);
+  }
+  return taps;
+}
+
+}  // namespace ondula::loop
