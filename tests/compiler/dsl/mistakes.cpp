@@ -34,7 +34,7 @@ void check_complaint(const EquationDefinition& definition, const std::vector<std
   const std::string message = complaint(definition, dims);
   INFO(message);
   CHECK(mistake() > 0);
-  CHECK(message.find("mistakes_test.cpp:" + std::to_string(mistake()) + ":") != std::string::npos);
+  CHECK(message.find("mistakes.cpp:" + std::to_string(mistake()) + ":") != std::string::npos);
   CHECK(message.find("equation " + definition.name()) != std::string::npos);
   for (const std::string& part : parts) {
     CAPTURE(part);
