@@ -26,13 +26,18 @@ std::vector<double> ricker(int count) {
 
 /// Traces of three receivers in a 41 x 41 model that lies `around` cells inside a larger one, source in the
 /// middle.
-std::vector<double> traces(std::int64_t around, std::int64_t width, int steps) {
+/// `kappa` 0 takes the program without stretching.
+std::vector<double> traces(std::int64_t around, std::int64_t width, int steps,
+                           const EquationDefinition& equation = equations::acoustic(), double kappa = 0) {
   const ir::Domain domain =
       test::with_layers(test::domain({41 + 2 * around, 41 + 2 * around}, spacing, FaceKind::rigid), width);
   const std::int64_t origin = around + width;
-  reference::Executor<double> executor(test::program(equations::acoustic(), 2, 8), domain, {{"dt", dt}},
-                                       {.dt = dt, .velocity = speed, .frequency = frequency});
+  const ir::Program program = test::program(equation, 2, 8, kappa > 0);
+  const ir::LayerOptions options{
+      .dt = dt, .velocity = speed, .frequency = frequency, .kappa = std::max(kappa, 1.0)};
+  reference::Executor<double> executor(program, domain, {{"dt", dt}}, options);
   executor.set_parameter("vp", test::constant(domain, speed));
+  if (program.find_parameter("rho") != nullptr) executor.set_parameter("rho", test::constant(domain, 1));
   const ir::PointSource source{"u", {{{origin + 20, origin + 20, 0}, 1.0}}, ricker(steps)};
   std::vector<ir::PointReceiver> receivers;
   for (const auto& [z, x] : {std::pair{5, 20}, {8, 35}, {33, 6}}) {
@@ -55,6 +60,25 @@ TEST_CASE("reference: 20 cells of layer reflect less than -80 dB at order 8") {
   const double reflection = test::difference_db(with_layer, larger);
   CHECK(reflection < -80);
   CHECK(test::difference_db(traces(0, 0, steps), larger) > -20);  // rigid walls do reflect
+}
+
+TEST_CASE("reference: the layer of nested derivatives reflects less than -80 dB too") {
+  const int steps = 500;
+  const auto equation = equations::acoustic_density();
+  CHECK(test::difference_db(traces(0, 20, steps, equation), traces(70, 20, steps, equation)) < -80);
+}
+
+TEST_CASE("reference: a layer stretched by kappa = 1 is the plain one, by kappa = 2 it still absorbs") {
+  const int steps = 400;
+  for (const EquationDefinition& equation : {equations::acoustic(), equations::acoustic_density()}) {
+    const auto plain = traces(0, 12, steps, equation);
+    CHECK(test::max_abs_diff(traces(0, 12, steps, equation, 1), plain) < 1e-12 * test::max_abs(plain));
+    const double reflection =
+        test::difference_db(traces(0, 20, steps, equation, 2), traces(55, 20, steps, equation));
+    MESSAGE(equation.name(), ": ", reflection, " dB at kappa = 2");
+    CHECK(reflection < -60);
+    CHECK(reflection > -200);
+  }
 }
 
 TEST_CASE("reference: memory variables are exactly 0 outside their strips") {
