@@ -1,0 +1,40 @@
+// How far a run is: a bar on a terminal, a line now and then elsewhere.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+#include "runtime/propagator.hpp"
+
+namespace ondula::tools {
+
+/// Writes to stderr. On a terminal one line is redrawn up to ten times a second; elsewhere there is a line
+/// after ten seconds at the earliest, so that short runs and log files stay short.
+class ProgressLine {
+ public:
+  /// `points`: updated in one step, for the rate. `quiet`: nothing is written.
+  ProgressLine(std::int64_t points, bool quiet);
+  ~ProgressLine();
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+  void show(const Progress& progress);
+  /// Removes the bar, so that other lines can follow.
+  void clear();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  std::string text(const Progress& progress, double done, double seconds) const;
+
+  std::int64_t points_;
+  bool quiet_;
+  bool terminal_;
+  bool drawn_ = false;
+  Clock::time_point begin_ = Clock::now();
+  Clock::time_point last_ = begin_;
+};
+
+}  // namespace ondula::tools
