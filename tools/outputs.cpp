@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <set>
 #include <system_error>
+#include <tuple>
 
 #include "compiler/error.hpp"
 #include "runtime/io/npy.hpp"
@@ -128,6 +129,8 @@ void write_gather(const Session& session, const TraceFile& file, const Records& 
   picture.samples = traces->samples;
   picture.dt = session.job.dt;
   picture.first_time = session.job.t0 + session.propagator->time_offset(file.field);
+  // Geometric spreading: amplitudes fall as 1/sqrt(t) in two dimensions, as 1/t in three.
+  picture.time_power = 0.5 * static_cast<double>(session.job.grid.axes.size() - 1);
   std::tie(picture.position_axis, picture.positions) =
       receiver_positions(session, session.survey.shots[static_cast<std::size_t>(file.shot)], file.field);
   io::write_png(file.path, io::draw_gather(picture), existing);
@@ -166,7 +169,7 @@ OutputPlan plan_outputs(const Session& session) {
         plan.gathers.push_back({fmt::format("{}/shot_{}_{}.png", plan.directory, shot, field), field, shot});
     }
   }
-  for (const ModelView& model : session.models)
+  for (const ModelPicture& model : session.models)
     plan.models.push_back(fmt::format("{}/{}.png", plan.directory, model.name));
   plan_snapshots(session, plan);
   plan.run = plan.directory + "/run.json";
@@ -212,8 +215,7 @@ void write_snapshot(const Session& session, const StepView& view, io::Existing e
   picture.values = {job.grid.shape, view.field(field)};
   picture.placement = placement(job.grid);
   picture.time = view.time + session.propagator->time_offset(field);
-  if (!session.models.empty() && !session.models.front().values.data.empty())
-    picture.model = &session.models.front().values;
+  if (!session.shade.data.empty()) picture.model = &session.shade;
   io::write_png(snapshot_path(session, view.shot, view.step), io::draw_snapshot(picture), existing);
 }
 

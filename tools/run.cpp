@@ -67,10 +67,10 @@ void say_what_was(const JobOptions& options, const Session& session, const Outpu
     say(options, fmt::format("{:.3g} Gpoints/s ({:.3g} with the layers), {} of steps", timings.gpoints_per_s,
                              timings.padded_gpoints_per_s, seconds_text(timings.first + timings.steady)));
   }
-  for (const TraceFile& file : plan.records) say(options, "records   " + file.path);
+  for (const TraceFile& file : plan.records) say(options, "records   " + path_text(file.path));
   const auto pictures = plan.gathers.size() + plan.models.size() + plan.snapshots.size();
-  if (pictures > 0) say(options, fmt::format("pictures  {} in {}", pictures, plan.directory));
-  say(options, "report    " + plan.run);
+  if (pictures > 0) say(options, fmt::format("pictures  {} in {}", pictures, path_text(plan.directory)));
+  say(options, "report    " + path_text(plan.run));
 }
 
 }  // namespace

@@ -61,12 +61,11 @@ void load_models(Session& session, bool pictures, Warnings& warnings) {
         continue;
       }
       session.propagator->set_model(name, values.data);
-      if (!pictures || !job.output.pictures) continue;
-      ModelView view{name, io::draw_model({"Model", name, parameter.unit, values, placement(job.grid)}), {}};
-      // The first one shades the snapshots; a volume's values are not kept through the run for that.
-      if (session.models.empty() && job.output.snapshots && job.grid.axes.size() < 3)
-        view.values = std::move(values);
-      session.models.push_back(std::move(view));
+      if (pictures && job.output.pictures) {
+        session.models.push_back(
+            {name, io::draw_model({"Model", name, parameter.unit, values, placement(job.grid)})});
+      }
+      if (pictures && job.output.snapshots && session.shade.data.empty()) session.shade = std::move(values);
     }
   }
 }
@@ -167,10 +166,11 @@ Session open_session(const JobOptions& options, const Hooks& hooks, bool picture
   load_models(session, pictures, warnings);
   load_initial(session, warnings);
   session.estimate = session.propagator->estimate(session.survey.shots);
-  if (pictures && job.output.snapshots) {
+  if (job.output.snapshots) {
     // A field arrives padded and is cut to the grid, both in double.
     session.picture_bytes =
-        sizeof(double) * static_cast<std::size_t>(session.estimate.points + session.estimate.padded_points);
+        sizeof(double) * (static_cast<std::size_t>(session.estimate.points + session.estimate.padded_points) +
+                          session.shade.data.size());
   }
   warn_of_physics(session, warnings);
   check_memory(session, warnings);

@@ -35,11 +35,10 @@ class Warnings {
   std::vector<std::string> all_;
 };
 
-/// A model given as an array: its picture, and its values where snapshots are drawn over them.
-struct ModelView {
+/// The picture of a model given as an array.
+struct ModelPicture {
   std::string name;
   io::Image picture;
-  io::Array values;  ///< empty where no snapshot needs it
 };
 
 /// What a run needs. Kernels are not compiled and fields not allocated yet.
@@ -47,7 +46,8 @@ struct Session {
   io::Job job;
   ir::Equation equation;  ///< on the job's axes
   io::Survey survey;
-  std::vector<ModelView> models;
+  std::vector<ModelPicture> models;
+  io::Array shade;  ///< the model snapshots are drawn over; empty where there is none
   std::unique_ptr<Propagator> propagator;
   Estimate estimate;
   std::size_t picture_bytes = 0;  ///< of host memory, for the fields of snapshots

@@ -6,6 +6,8 @@
 
 #include <array>
 #include <cmath>
+#include <filesystem>
+#include <system_error>
 
 namespace ondula::tools {
 
@@ -43,6 +45,12 @@ std::string extents_text(const std::vector<std::string>& axes, const std::vector
   for (std::size_t a = 0; a < axes.size(); ++a)
     text += fmt::format("{}{} {}", a == 0 ? "" : ", ", axes[a], extents[a]);
   return text;
+}
+
+std::string path_text(const std::string& path) {
+  std::error_code error;
+  const std::string here = std::filesystem::current_path(error).string() + "/";
+  return !error && path.starts_with(here) ? path.substr(here.size()) : path;
 }
 
 }  // namespace ondula::tools

@@ -22,4 +22,7 @@ std::string backend_text(Backend backend);
 /// "z 134, x 384".
 std::string extents_text(const std::vector<std::string>& axes, const std::vector<std::int64_t>& extents);
 
+/// A path as short as it can be said here: relative where it lies under the current folder.
+std::string path_text(const std::string& path);
+
 }  // namespace ondula::tools
