@@ -129,8 +129,11 @@ void write_gather(const Session& session, const TraceFile& file, const Records& 
   picture.samples = traces->samples;
   picture.dt = session.job.dt;
   picture.first_time = session.job.t0 + session.propagator->time_offset(file.field);
-  // Geometric spreading: amplitudes fall as 1/sqrt(t) in two dimensions, as 1/t in three.
-  picture.time_power = 0.5 * static_cast<double>(session.job.grid.axes.size() - 1);
+  // Geometric spreading: amplitudes fall as 1/sqrt(t) in two dimensions, as 1/t in three, where the direct
+  // wave towers so far over the rest that more of it is clipped.
+  const std::size_t dims = session.job.grid.axes.size();
+  picture.time_power = 0.5 * static_cast<double>(dims - 1);
+  picture.clip_percent = dims == 3 ? 97 : 99;
   std::tie(picture.position_axis, picture.positions) =
       receiver_positions(session, session.survey.shots[static_cast<std::size_t>(file.shot)], file.field);
   io::write_png(file.path, io::draw_gather(picture), existing);

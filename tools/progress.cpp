@@ -17,6 +17,10 @@ namespace {
 constexpr auto redraw = std::chrono::milliseconds(100);
 constexpr auto between_lines = std::chrono::seconds(10);
 
+double seconds_of(std::chrono::steady_clock::duration time) {
+  return std::chrono::duration<double>(time).count();
+}
+
 int columns() {
   winsize size = {};
   return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
@@ -43,7 +47,8 @@ void ProgressLine::show(const Progress& progress) {
   const double steps = static_cast<double>(std::max<std::int64_t>(progress.steps, 1));
   const double done = (static_cast<double>(progress.shot) + static_cast<double>(progress.step) / steps) /
                       static_cast<double>(std::max<std::int64_t>(progress.shots, 1));
-  const std::string line = text(progress, done, std::chrono::duration<double>(now - begin_).count());
+  const std::string line =
+      text(progress, done, seconds_of(now - begin_), seconds_of(now - begin_ - left_out_));
   if (!terminal_) {
     fmt::print(stderr, "{:3.0f} %  {}\n", 100 * done, line);
     return;
@@ -64,9 +69,9 @@ void ProgressLine::clear() {
   drawn_ = false;
 }
 
-std::string ProgressLine::text(const Progress& progress, double done, double seconds) const {
+std::string ProgressLine::text(const Progress& progress, double done, double seconds, double stepping) const {
   const double steps = static_cast<double>(progress.shot * progress.steps + progress.step);
-  const double rate = seconds > 0 ? static_cast<double>(points_) * steps / seconds / 1e9 : 0;
+  const double rate = stepping > 0 ? static_cast<double>(points_) * steps / stepping / 1e9 : 0;
   const double left = done > 0 ? seconds * (1 - done) / done : -1;
   return fmt::format("shot {} of {}, step {} of {}, {:.3g} Gpoints/s, {} left", progress.shot + 1,
                      progress.shots, progress.step, progress.steps, rate, seconds_text(left));

@@ -21,18 +21,21 @@ class ProgressLine {
   ProgressLine& operator=(const ProgressLine&) = delete;
 
   void show(const Progress& progress);
+  /// Leaves out of the rate what else the run spent time on, snapshots say.
+  void leave_out(std::chrono::steady_clock::duration time) { left_out_ += time; }
   /// Removes the bar, so that other lines can follow.
   void clear();
 
  private:
   using Clock = std::chrono::steady_clock;
 
-  std::string text(const Progress& progress, double done, double seconds) const;
+  std::string text(const Progress& progress, double done, double seconds, double stepping) const;
 
   std::int64_t points_;
   bool quiet_;
   bool terminal_;
   bool drawn_ = false;
+  Clock::duration left_out_{};
   Clock::time_point begin_ = Clock::now();
   Clock::time_point last_ = begin_;
 };

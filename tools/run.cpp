@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -26,6 +27,9 @@ class RunProgress {
   void start(std::int64_t points) { line_.emplace(points, quiet_); }
   void show(const Progress& progress) {
     if (line_) line_->show(progress);
+  }
+  void leave_out(std::chrono::steady_clock::duration time) {
+    if (line_) line_->leave_out(time);
   }
   void clear() {
     if (line_) line_->clear();
@@ -91,7 +95,9 @@ void run_job(const JobOptions& options) {
   compile(options, session);
   if (session.job.output.snapshots) {
     session.propagator->on_step(session.job.output.snapshots->every, [&](const StepView& view) {
+      const auto begin = std::chrono::steady_clock::now();
       write_snapshot(session, view, options.existing);
+      progress.leave_out(std::chrono::steady_clock::now() - begin);
     });
   }
   progress.start(session.estimate.points);
