@@ -47,6 +47,7 @@ class HostPrinter {
     }
     std::string prelude =
         replaced(templates::host_prelude, "@REAL@", real_ == Real::float32 ? "float" : "double");
+    prelude = replaced(prelude, "@LANES@", real_ == Real::float32 ? "16" : "8");
     out_ += replaced(prelude, "@FMA@", real_ == Real::float32 ? "__builtin_fmaf" : "__builtin_fma");
   }
 
@@ -104,8 +105,8 @@ class HostPrinter {
     for (const std::string& s : p.scalars) parameters.push_back("const real " + s);
     parameters.emplace_back("const index begin");
     parameters.emplace_back("const index end");
-    out_ += fmt::format("\n// {}\nONDULA_ROW void {}_piece{}(\n    {}) {{\n", p.comment, kernel.name,
-                        number, fmt::join(parameters, ",\n    "));
+    out_ += fmt::format("\n// {}\nONDULA_ROW void {}_piece{}(\n    {}) {{\n", p.comment, kernel.name, number,
+                        fmt::join(parameters, ",\n    "));
     out_ += "  ONDULA_LOOP\n  for (index i = begin; i < end; ++i) {\n";
     const AccessPrinter printer = [&](const ir::Node& node) { return access(kernel, node); };
     for (const ir::Let& let : p.lets) {
