@@ -27,12 +27,12 @@ TEST_CASE("Nothing is written over without --force") {
 
 TEST_CASE("A file in the way of any output is found before the run") {
   Workshop shop;
-  shop.job["output"]["snapshots"] = {{"field", "u"}, {"every", 50}};
+  shop.job["output"]["snapshots"] = {{"field", "u"}, {"every", 200}};
   std::filesystem::create_directories(shop.out());
-  std::ofstream(shop.out() / "snapshot_u_50_shot_1.png") << "mine";
+  std::ofstream(shop.out() / "snapshot_u_200_shot_1.png") << "mine";
   const Outcome refused = shop.run();
   CHECK(refused.status == 2);
-  CHECK(shop.files() == std::vector<std::string>{"snapshot_u_50_shot_1.png"});
+  CHECK(shop.files() == std::vector<std::string>{"snapshot_u_200_shot_1.png"});
 }
 
 TEST_CASE("--json prints one object and nothing else on stdout") {

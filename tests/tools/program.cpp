@@ -68,19 +68,19 @@ Outcome run_program(const std::vector<std::string>& arguments, const Start& star
   if (start.signal != 0) send(process, start);
   int status = 0;
   waitpid(process, &status, 0);
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
-          read_file(streams.path() / "stdout"), read_file(streams.path() / "stderr")};
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status), read_file(streams.path() / "stdout"),
+          read_file(streams.path() / "stderr")};
 }
 
 nlohmann::ordered_json small_job() {
   return nlohmann::ordered_json::parse(R"({
     "equation": "acoustic",
     "grid": {"axes": ["z", "x"], "shape": [41, 51], "spacing": [10, 10], "origin": [0, 0]},
-    "time": {"dt": 0.001, "steps": 60, "t0": 0},
+    "time": {"dt": 0.001, "steps": 400, "t0": 0},
     "order": 4,
     "models": {"vp": 2000},
     "absorb": {"width": 10},
-    "wavelet": {"ricker": {"frequency": 25, "delay": 0.03}},
+    "wavelet": {"ricker": {"frequency": 14, "delay": 0.11}},
     "sources": [{"shot": 0, "field": "u", "at": {"z": 203, "x": 247}},
                 {"shot": 1, "field": "u", "at": {"z": 150, "x": 300}}],
     "receivers": [{"field": "u", "at": [{"z": 180, "x": 260}, {"z": 214, "x": 300}, {"z": 100, "x": 200}]}],

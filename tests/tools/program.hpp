@@ -16,7 +16,7 @@ namespace ondula::test {
 
 /// What a process left.
 struct Outcome {
-  int status = 0;  ///< 128 + the signal where one ended it
+  int status = 0;  ///< minus the signal where one ended it
   std::string out;
   std::string err;
 };
@@ -31,7 +31,8 @@ struct Start {
 /// Runs the program to its end.
 Outcome run_program(const std::vector<std::string>& arguments, const Start& start = {});
 
-/// A job of 41 x 51 nodes, 60 steps, two shots and three receivers, without pictures.
+/// A job of 41 x 51 nodes, 400 steps, two shots and three receivers, without pictures
+/// or cause for warnings; waves reach every face and come back.
 nlohmann::ordered_json small_job();
 
 /// A folder with a job in it, and runs of that job.

@@ -127,7 +127,7 @@ TEST_CASE("B14: one cell at 1e6 m/s is refused with substeps and bytes; at 0.1 m
   const Outcome slow = shop.run();
   CHECK(slow.status == 0);
   CHECK(slow.err.find("points per wavelength") != std::string::npos);
-  CHECK(shop.report()["timings"]["steps"] == 2 * 60 - 1);
+  CHECK(shop.report()["timings"]["steps"] == 2 * 400 - 1);
 }
 
 TEST_CASE("Memory limits are enforced before anything is allocated") {
