@@ -28,7 +28,10 @@ class HostPrinter {
   std::string print() {
     header();
     for (const ir::Kernel& kernel : set_.kernels) {
-      for (std::size_t p = 0; p < kernel.pieces.size(); ++p) piece(kernel, p);
+      for (std::size_t p = 0; p < kernel.pieces.size(); ++p) {
+        const ir::Piece& piece_of = kernel.pieces[p];
+        if (piece_of.role != ir::Role::correction || piece_of.region.axis != 0) piece(kernel, p);
+      }
       entry(kernel);
     }
     return std::move(out_);
@@ -47,6 +50,7 @@ class HostPrinter {
     }
     std::string prelude =
         replaced(templates::host_prelude, "@REAL@", real_ == Real::float32 ? "float" : "double");
+    prelude = replaced(prelude, "@LANES@", real_ == Real::float32 ? "16" : "8");
     out_ += replaced(prelude, "@FMA@", real_ == Real::float32 ? "__builtin_fmaf" : "__builtin_fma");
   }
 
@@ -104,8 +108,8 @@ class HostPrinter {
     for (const std::string& s : p.scalars) parameters.push_back("const real " + s);
     parameters.emplace_back("const index begin");
     parameters.emplace_back("const index end");
-    out_ += fmt::format("\n// {}\nONDULA_ROW void {}_piece{}(\n    {}) {{\n", p.comment, kernel.name,
-                        number, fmt::join(parameters, ",\n    "));
+    out_ += fmt::format("\n// {}\nONDULA_ROW void {}_piece{}(\n    {}) {{\n", p.comment, kernel.name, number,
+                        fmt::join(parameters, ",\n    "));
     out_ += "  ONDULA_LOOP\n  for (index i = begin; i < end; ++i) {\n";
     const AccessPrinter printer = [&](const ir::Node& node) { return access(kernel, node); };
     for (const ir::Let& let : p.lets) {
@@ -142,9 +146,7 @@ class HostPrinter {
       row += fmt::format("{}{} * s_{}", row.empty() ? "" : " + ", a, a);
     }
     out_ += fmt::format("{}const index row = {};\n", indent, row.empty() ? "0" : row);
-    for (std::size_t p = 0; p < kernel.pieces.size(); ++p) {
-      for (int side = 0; side < kernel.pieces[p].sides(); ++side) call(kernel, layout, p, side, indent);
-    }
+    for (std::size_t p = 0; p < kernel.pieces.size(); ++p) dispatch(kernel, layout, p, indent);
     for (int o = inner() - 1; o >= 0; --o) {
       indent.resize(indent.size() - 2);
       out_ += indent + "}\n";
@@ -160,15 +162,93 @@ class HostPrinter {
     }
   }
 
-  void call(const ir::Kernel& kernel, const ArgumentLayout& layout, std::size_t number, int side,
-            const std::string& indent) {
+  /// One row's call of a piece, guarded by its box; a base piece chooses between itself and its fused
+  /// variants.
+  void dispatch(const ir::Kernel& kernel, const ArgumentLayout& layout, std::size_t number,
+                const std::string& indent) {
     const ir::Piece& p = kernel.pieces[number];
-    const int box = layout.box(number, side);
-    std::vector<std::string> inside, values;
+    if (p.role == ir::Role::fused) return;
+    if (p.role == ir::Role::base) {
+      choose(kernel, layout, number, indent);
+      return;
+    }
+    std::string elsewhere;
+    if (p.role == ir::Role::correction) {
+      if (p.region.axis == 0) return;  // every row of the first axis's strips takes the fused variant
+      elsewhere = fmt::format(" && !({})", core(layout, static_cast<std::size_t>(p.base), p.region.axis));
+    }
+    for (int side = 0; side < p.sides(); ++side) {
+      const std::string guard = inside(layout.box(number, side));
+      const std::string body = call(kernel, number, side, span(layout.box(number, side) + 2 * inner()));
+      if (guard.empty())
+        out_ += indent + body + "\n";
+      else
+        out_ += fmt::format("{}if ({}{})\n{}  {}\n", indent, guard, elsewhere, indent, body);
+    }
+  }
+
+  void choose(const ir::Kernel& kernel, const ArgumentLayout& layout, std::size_t base,
+              const std::string& indent) {
+    const std::string own = inside(layout.box(base, 0));
+    std::vector<std::size_t> along_row;
+    std::string otherwise;
+    for (std::size_t p = 0; p < base; ++p) {
+      const ir::Piece& piece = kernel.pieces[p];
+      if (piece.role != ir::Role::fused || piece.base != static_cast<int>(base)) continue;
+      if (piece.region.axis == inner()) {
+        along_row.push_back(p);
+        continue;
+      }
+      const std::string before = core(layout, base, piece.region.axis);
+      for (int side = 0; side < 2; ++side) {
+        const int box = layout.box(p, side);
+        out_ += fmt::format("{}{}if ({}{})\n{}  {}\n", indent, otherwise, inside(box),
+                            before.empty() ? "" : " && " + before, indent,
+                            call(kernel, p, side, span(box + 2 * inner())));
+        otherwise = "else ";
+      }
+    }
+    const std::string plain = call(kernel, base, 0, span(layout.box(base, 0) + 2 * inner()));
+    if (!along_row.empty()) {
+      out_ += fmt::format("{}{}if ({} && {}) {{\n", indent, otherwise, own, core(layout, base, inner()));
+      for (const std::size_t p : along_row) {
+        out_ += indent + "  " + call(kernel, p, 0, span(layout.box(p, 0) + 2 * inner())) + "\n";
+      }
+      out_ += indent + "  " + call(kernel, base, 0, span(layout.core(base) + 2 * inner())) + "\n";
+      for (const std::size_t p : along_row) {
+        out_ += indent + "  " + call(kernel, p, 1, span(layout.box(p, 1) + 2 * inner())) + "\n";
+      }
+      out_ += indent + "}\n";
+      otherwise = "else ";
+    }
+    out_ += fmt::format("{}{}if ({})\n{}  {}\n", indent, otherwise, own, indent, plain);
+  }
+
+  /// The row lies within the box that starts at `box`, as far as the outer axes go.
+  std::string inside(int box) const {
+    std::vector<std::string> tests;
     for (int o = 0; o < inner(); ++o) {
-      inside.push_back(
+      tests.push_back(
           fmt::format("{} >= n[{}] && {} < n[{}]", axis(o), box + 2 * o, axis(o), box + 2 * o + 1));
     }
+    return fmt::format("{}", fmt::join(tests, " && "));
+  }
+
+  /// The row lies outside the layers (and aprons) of every axis before `axis_end`.
+  std::string core(const ArgumentLayout& layout, std::size_t base, int axis_end) const {
+    std::vector<std::string> tests;
+    const int at = layout.core(base);
+    for (int o = 0; o < axis_end; ++o) {
+      tests.push_back(fmt::format("{} >= n[{}] && {} < n[{}]", axis(o), at + 2 * o, axis(o), at + 2 * o + 1));
+    }
+    return fmt::format("{}", fmt::join(tests, " && "));
+  }
+
+  static std::string span(int position) { return fmt::format("n[{}], n[{}]", position, position + 1); }
+
+  std::string call(const ir::Kernel& kernel, std::size_t number, int side, const std::string& span) const {
+    const ir::Piece& p = kernel.pieces[number];
+    std::vector<std::string> values;
     for (const std::string& name : p.arrays) {
       const ArrayArgument& a = argument(kernel, name, side);
       if (a.kind == ArrayKind::profile) {
@@ -186,13 +266,7 @@ class HostPrinter {
     }
     for (int o = 0; o < inner(); ++o) values.push_back("s_" + axis(o));
     values.insert(values.end(), p.scalars.begin(), p.scalars.end());
-    values.push_back(fmt::format("n[{}]", box + 2 * inner()));
-    values.push_back(fmt::format("n[{}]", box + 2 * inner() + 1));
-    const std::string body = fmt::format("{}_piece{}({});", kernel.name, number, fmt::join(values, ", "));
-    if (inside.empty())
-      out_ += indent + body + "\n";
-    else
-      out_ += fmt::format("{}if ({})\n{}  {}\n", indent, fmt::join(inside, " && "), indent, body);
+    return fmt::format("{}_piece{}({}, {});", kernel.name, number, fmt::join(values, ", "), span);
   }
 
   const ir::KernelSet& set_;

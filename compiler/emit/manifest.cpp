@@ -18,6 +18,9 @@ ArgumentLayout::ArgumentLayout(const ir::Kernel& kernel, int dims) : dims_(dims)
   for (const ir::Piece& piece : kernel.pieces) {
     boxes_.push_back(size_);
     size_ += piece.sides() * 2 * dims_;
+    const bool base = piece.role == ir::Role::base;
+    cores_.push_back(base ? size_ : -1);
+    if (base) size_ += 2 * dims_;
   }
 }
 

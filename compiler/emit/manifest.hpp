@@ -16,6 +16,9 @@ enum class Real { float32, float64 };
 ///   [0, outer)                        strides of fields and coefficients along the outer axes, in elements
 ///   strip(i) + {0, 1 .. outer}        of the i-th array, if a strip array: origin, then its strides along
 ///   the outer axes box(p) + {2a, 2a+1}               lo and hi of the p-th piece along axis a
+///   core(p) + {2a, 2a+1}              of a base piece: rows (outer axes) outside strips and aprons, and the
+///   span of the
+///                                     innermost axis that its fused variants leave
 /// and in `tile`: {2a, 2a+1} lo and hi along outer axis a. The innermost axis has stride 1.
 class ArgumentLayout {
  public:
@@ -23,12 +26,14 @@ class ArgumentLayout {
   int outer() const { return dims_ - 1; }
   int strip(std::size_t array) const { return strips_[array]; }  ///< -1 if not a strip array
   int box(std::size_t piece, int side) const { return boxes_[piece] + side * 2 * dims_; }
+  int core(std::size_t piece) const { return cores_[piece]; }  ///< -1 if the piece is no base
   int size() const { return size_; }
 
  private:
   int dims_;
   std::vector<int> strips_;
   std::vector<int> boxes_;
+  std::vector<int> cores_;
   int size_ = 0;
 };
 

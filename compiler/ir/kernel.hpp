@@ -39,6 +39,11 @@ struct Store {
   Expr value;
 };
 
+/// How a piece shares a row with others. A base piece has fused variants that do its work and one axis's
+/// layer correction in one pass over the row; corrections are for the rows where another axis took the fused
+/// variant.
+enum class Role { alone, base, fused, correction };
+
 /// Straight-line work at each point of one region; a strip or apron is run on its minus and its plus side.
 /// Expressions are binary: add, sub, mul, fma, div functions over lets, symbols, constants and accesses; an
 /// access is a field, coefficient or profile node named by its argument's identifier, with `offset` in array
@@ -46,6 +51,8 @@ struct Store {
 struct Piece {
   std::string comment;
   Region region;
+  Role role = Role::alone;
+  int base = -1;           ///< fused and correction: index of their base piece
   std::string live_field;  ///< the piece covers the region within this field's live range
   std::vector<Let> lets;
   std::vector<Store> stores;

@@ -27,8 +27,7 @@ bool same_points(const ir::Program& program, const ir::Update& a, const ir::Upda
   const ir::Field& g = program.field(b.field);
   const bool same_rules =
       f.everywhere == g.everywhere && (f.everywhere || (f.kind == g.kind && f.component == g.component));
-  return a.regions == b.regions && f.stagger == g.stagger && same_rules &&
-         (f.strip_axis < 0) == (g.strip_axis < 0);
+  return a.regions == b.regions && f.stagger == g.stagger && same_rules;
 }
 
 class KernelBuilder {
@@ -38,15 +37,23 @@ class KernelBuilder {
   }
 
   ir::Kernel build(const std::vector<int>& updates) {
-    std::size_t begin = 0;
-    while (begin < updates.size()) {
-      std::size_t end = begin + 1;
-      while (end < updates.size() && same_points(program_, update(updates[begin]), update(updates[end])))
-        ++end;
-      const std::vector<int> group(updates.begin() + static_cast<std::ptrdiff_t>(begin),
-                                   updates.begin() + static_cast<std::ptrdiff_t>(end));
-      for (const ir::Region& region : update(group[0]).regions) piece(group, region);
-      begin = end;
+    const std::vector<Group> groups = grouped(updates);
+    std::map<std::size_t, int> bases;  // group of a correction -> piece it corrects
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      const auto corrected = bases.find(g);
+      if (corrected != bases.end()) {
+        piece(groups[g].updates, groups[g].region, ir::Role::correction, corrected->second);
+        continue;
+      }
+      const std::vector<std::size_t> corrections = corrections_of(groups, g);
+      const int base = static_cast<int>(kernel_.pieces.size() + corrections.size());
+      for (const std::size_t c : corrections) {
+        std::vector<int> both = groups[g].updates;
+        both.insert(both.end(), groups[c].updates.begin(), groups[c].updates.end());
+        piece(both, groups[c].region, ir::Role::fused, base);
+        bases[c] = base;
+      }
+      piece(groups[g].updates, groups[g].region, corrections.empty() ? ir::Role::alone : ir::Role::base, -1);
     }
     std::set<std::string> scalars;
     for (const ir::Piece& p : kernel_.pieces) scalars.insert(p.scalars.begin(), p.scalars.end());
@@ -61,8 +68,45 @@ class KernelBuilder {
     return std::get<ir::Update>(program_.operations[static_cast<std::size_t>(index)]);
   }
 
-  void piece(const std::vector<int>& group, const ir::Region& region) {
+  struct Group {
+    std::vector<int> updates;
+    ir::Region region;
+  };
+
+  /// Consecutive updates that cover the same points.
+  std::vector<Group> grouped(const std::vector<int>& updates) const {
+    std::vector<Group> groups;
+    for (const int index : updates) {
+      const bool joins =
+          !groups.empty() && same_points(program_, update(groups.back().updates.back()), update(index));
+      if (!joins) groups.push_back({{}, update(index).regions.at(0)});
+      groups.back().updates.push_back(index);
+    }
+    return groups;
+  }
+
+  /// The later strip groups that correct what live group `g` computes. Rows of 1-D have no outer axis to tell
+  /// them apart.
+  std::vector<std::size_t> corrections_of(const std::vector<Group>& groups, std::size_t g) const {
+    std::vector<std::size_t> result;
+    if (groups[g].region.kind != RegionKind::live || program_.dims() == 1) return result;
+    for (std::size_t c = g + 1; c < groups.size(); ++c) {
+      if (groups[c].region.kind != RegionKind::strip) continue;
+      const bool corrects = std::all_of(groups[c].updates.begin(), groups[c].updates.end(), [&](int index) {
+        const ir::Update& u = update(index);
+        if (!u.accumulate) return program_.field(u.field).strip_axis >= 0;
+        return std::any_of(groups[g].updates.begin(), groups[g].updates.end(),
+                           [&](int base) { return update(base).field == u.field; });
+      });
+      if (corrects && update(groups[c].updates.back()).accumulate) result.push_back(c);
+    }
+    return result;
+  }
+
+  void piece(const std::vector<int>& group, const ir::Region& region, ir::Role role, int base) {
     piece_ = {};
+    piece_.role = role;
+    piece_.base = base;
     piece_.region = region;
     piece_.live_field = update(group[0]).field;
     stored_.clear();
@@ -88,6 +132,7 @@ class KernelBuilder {
       names.push_back(u.field);
     }
     piece_.comment = fmt::format("{}{}", fmt::join(names, ", "), where(region));
+    if (role == ir::Role::fused) piece_.comment += ", with the plain update";
     emit_lets(values);
     kernel_.pieces.push_back(std::move(piece_));
     kernel_.costs.push_back(cost(kernel_.pieces.back()));

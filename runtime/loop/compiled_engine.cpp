@@ -295,13 +295,10 @@ class CompiledEngine final : public Engine {
       }
     }
     for (std::size_t p = 0; p < kernel.pieces.size(); ++p) {
-      for (int side = 0; side < kernel.pieces[p].sides(); ++side) {
-        const ir::Box box = piece_box(kernel.pieces[p], side);
-        for (int axis = 0; axis < domain.dims; ++axis) {
-          launch.integers[at(places.box(p, side) + 2 * axis)] = box[at(axis)].lo;
-          launch.integers[at(places.box(p, side) + 2 * axis + 1)] = box[at(axis)].hi;
-        }
-      }
+      const ir::Piece& piece = kernel.pieces[p];
+      for (int side = 0; side < piece.sides(); ++side)
+        put(launch, places.box(p, side), piece_box(piece, side));
+      if (places.core(p) >= 0) put(launch, places.core(p), core_box(piece));
     }
     bind_scalars(kernel, launch);
     const std::int64_t row_bytes =
@@ -328,19 +325,58 @@ class CompiledEngine final : public Engine {
     return static_cast<Real*>(array.buffer.data()) + array.layout.origin;
   }
 
+  void put(device::Launch& launch, int position, const ir::Box& box) const {
+    for (int axis = 0; axis < setup_.domain.dims; ++axis) {
+      launch.integers[at(position + 2 * axis)] = box[at(axis)].lo;
+      launch.integers[at(position + 2 * axis + 1)] = box[at(axis)].hi;
+    }
+  }
+
+  WideStrips wide(const ir::Field& field) const {
+    const bool half = field.stagger[at(setup_.domain.dims - 1)] != 0;
+    return wide_strips(setup_.domain, half, set_.program.radius(), sizeof(Real));
+  }
+
   ir::Box piece_box(const ir::Piece& piece, int side) const {
     const ir::Field& field = set_.program.field(piece.live_field);
+    const WideStrips strips = wide(field);
     ir::Box box;
     for (int axis = 0; axis < setup_.domain.dims; ++axis) {
       ir::Range range = setup_.domain.live(field, axis);
       if (axis == piece.region.axis) {
         const bool half = field.stagger[at(axis)] != 0;
-        range = common(range, piece.region.kind == ir::RegionKind::strip
-                                  ? setup_.domain.strip(axis, side, half)
-                                  : setup_.domain.apron(axis, side, half, set_.program.radius()));
+        const bool grown = axis == setup_.domain.dims - 1 && strips.usable && piece.role != ir::Role::alone;
+        const bool apron = piece.region.kind == ir::RegionKind::apron;
+        ir::Range cut = apron ? setup_.domain.apron(axis, side, half, set_.program.radius())
+                              : setup_.domain.strip(axis, side, half);
+        if (grown) cut = strips.sides[at(side)];
+        // The grown strip holds the apron already.
+        if (apron && axis == setup_.domain.dims - 1 && strips.usable && setup_.domain.dims > 1)
+          cut = {cut.lo, cut.lo};
+        range = common(range, cut);
       }
       box[at(axis)] = range;
     }
+    return box;
+  }
+
+  /// Rows beyond strips and aprons; none where the innermost strips cannot grow, so that no row takes the
+  /// fused variant.
+  ir::Box core_box(const ir::Piece& base) const {
+    const ir::Domain& domain = setup_.domain;
+    const ir::Field& field = set_.program.field(base.live_field);
+    const WideStrips strips = wide(field);
+    const int inner = domain.dims - 1;
+    ir::Box box;
+    for (int axis = 0; axis < inner; ++axis) {
+      const bool half = field.stagger[at(axis)] != 0;
+      const int radius = set_.program.radius();
+      const auto low = domain.apron(axis, 0, half, radius);
+      const auto high = domain.apron(axis, 1, half, radius);
+      box[at(axis)] = {low.hi, high.lo};
+      if (!strips.usable) box[at(axis)] = {0, 0};
+    }
+    box[at(inner)] = common(domain.live(field, inner), {strips.sides[0].hi, strips.sides[1].lo});
     return box;
   }
 

@@ -52,20 +52,32 @@ Layout full_layout(const ir::Domain& domain, int halo, std::size_t element_bytes
   return arranged(axes, domain.dims, rounded(2 * halo, unit), unit);
 }
 
-Layout strip_layout(const ir::Domain& domain, int axis, int side, const ir::Range& range, int radius,
+Layout strip_layout(const ir::Domain& domain, int axis, int side, const ir::Range& range, int reach,
                     std::size_t element_bytes) {
   const std::int64_t unit = line_bytes / static_cast<std::int64_t>(element_bytes);
   std::array<Axis, ir::max_axes> axes;
   for (int a = 0; a < domain.dims; ++a) axes[static_cast<std::size_t>(a)] = {0, domain.total(a)};
-  const std::int64_t before = side == 0 ? radius : 2 * radius;
+  const std::int64_t before = side == 0 ? reach : 2 * reach;
   const bool inner = axis == domain.dims - 1;
   if (inner) {
     // The gap between rows serves both neighbours, since both read zeros there.
     axes[static_cast<std::size_t>(axis)] = {range.lo, range.size()};
-    return arranged(axes, domain.dims, rounded(2 * radius, unit), unit);
+    return arranged(axes, domain.dims, rounded(2 * reach, unit), unit);
   }
-  axes[static_cast<std::size_t>(axis)] = {range.lo - before, range.size() + 3 * radius};
+  axes[static_cast<std::size_t>(axis)] = {range.lo - before, range.size() + 3 * reach};
   return arranged(axes, domain.dims, 0, unit);
+}
+
+WideStrips wide_strips(const ir::Domain& domain, bool half, int radius, std::size_t element_bytes) {
+  const int axis = domain.dims - 1;
+  const std::int64_t unit = line_bytes / static_cast<std::int64_t>(element_bytes);
+  const ir::Range lo = domain.strip(axis, 0, half);
+  const ir::Range hi = domain.strip(axis, 1, half);
+  WideStrips wide;
+  wide.sides[0] = {lo.lo, lo.size() == 0 ? lo.lo : rounded(lo.hi + radius, unit)};
+  wide.sides[1] = {hi.size() == 0 ? hi.hi : (hi.lo - radius) / unit * unit, hi.hi};
+  wide.usable = domain.dims > 1 && wide.sides[0].hi <= wide.sides[1].lo && hi.lo - radius >= lo.hi;
+  return wide;
 }
 
 }  // namespace ondula::loop

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -24,9 +25,18 @@ struct Layout {
 /// Fields and coefficients: the whole padded domain with `halo` cells around each used axis.
 Layout full_layout(const ir::Domain& domain, int halo, std::size_t element_bytes);
 
-/// A memory variable of `axis`, `side`: `range` along that axis with zero halos of `radius` cells outwards
-/// and 2*radius inwards, the full extent of the other axes without a halo.
-Layout strip_layout(const ir::Domain& domain, int axis, int side, const ir::Range& range, int radius,
+/// A memory variable of `axis`, `side`: `range` along that axis with zero halos of `reach` cells outwards and
+/// 2*reach inwards (an apron's cells read that far), the full extent of the other axes without a halo.
+Layout strip_layout(const ir::Domain& domain, int axis, int side, const ir::Range& range, int reach,
                     std::size_t element_bytes);
+
+/// A strip of the innermost axis with its apron, grown inwards to whole vectors of 64 bytes, so that the row
+/// between the two sides starts and ends on vectors. Beyond strip and apron all it adds is zero. Empty where
+/// the sides would meet, or for a face without a layer.
+struct WideStrips {
+  bool usable = false;
+  std::array<ir::Range, 2> sides;
+};
+WideStrips wide_strips(const ir::Domain& domain, bool half, int radius, std::size_t element_bytes);
 
 }  // namespace ondula::loop
