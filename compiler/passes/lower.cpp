@@ -132,6 +132,7 @@ class KernelBuilder {
       names.push_back(u.field);
     }
     piece_.comment = fmt::format("{}{}", fmt::join(names, ", "), where(region));
+    piece_.location = update(group[0]).location;
     if (role == ir::Role::fused) piece_.comment += ", with the plain update";
     emit_lets(values);
     kernel_.pieces.push_back(std::move(piece_));
