@@ -1,11 +1,11 @@
 // Identifiers of generated text.
 // SPDX-License-Identifier: MIT
-#include "compiler/emit/names.hpp"
+#include "compiler/passes/names.hpp"
 
 #include <algorithm>
 #include <set>
 
-namespace ondula::emit {
+namespace ondula::passes {
 namespace {
 
 const std::set<std::string>& reserved() {
@@ -54,4 +54,4 @@ std::string identifier(const std::string& name) {
   return result;
 }
 
-}  // namespace ondula::emit
+}  // namespace ondula::passes
