@@ -60,7 +60,7 @@ constexpr std::array<Backend, 2> backends = {Backend::host, Backend::reference};
 
 }  // namespace
 
-TEST_CASE("A25: a negative, zero, infinite or missing velocity and a negative or zero dt are refused") {
+TEST_CASE("A25: a negative, zero, infinite or missing velocity and a negative dt are refused") {
   Propagator p = propagator(10);
   for (const double wrong : {-2000.0, 0.0, std::nan(""), std::numeric_limits<double>::infinity()}) {
     std::vector<double> vp(24 * 30, 2000.0);
@@ -72,10 +72,8 @@ TEST_CASE("A25: a negative, zero, infinite or missing velocity and a negative or
   }
   const Shot shot = shot_with({1.0});
   CHECK_NOTHROW(p.forward({&shot, 1}));  // the model it had
-  for (const double wrong : {-dt, 0.0, std::nan("")}) {
-    const auto make = [&] { Propagator(equations::acoustic(), small_grid(), options(wrong, 10, 8)); };
-    CHECK(holds(message_of<UserError>(make), "dt"));
-  }
+  const auto make = [&] { Propagator(equations::acoustic(), small_grid(), options(-dt, 10, 8)); };
+  CHECK(holds(message_of<UserError>(make), "dt = -0.001"));
   Propagator without(equations::acoustic(), small_grid(), options(dt, 10, 8));
   CHECK(holds(message_of<UserError>([&] { without.forward({&shot, 1}); }), "vp"));
 }
@@ -101,7 +99,8 @@ TEST_CASE(
   CHECK(max_abs(trace(shot_with({}), 200)) == 0);
 }
 
-TEST_CASE("E6: no shots, no sources and no receivers are runs; a negative number of steps is refused") {
+TEST_CASE(
+    "E6: no shots, no sources and no receivers are runs; dt of 0 or less and negative steps are refused") {
   for (const Backend backend : backends) {
     Propagator p = propagator(20, backend);
     CHECK(p.forward({}).empty());
@@ -115,6 +114,10 @@ TEST_CASE("E6: no shots, no sources and no receivers are runs; a negative number
     CHECK(p.state().at("u").size() == 24 * 30);
   }
   CHECK(holds(message_of<UserError>([] { propagator(-1); }), "steps"));
+  for (const double wrong : {0.0, -dt}) {
+    const auto make = [&] { Propagator(equations::acoustic(), small_grid(), options(wrong, 10, 8)); };
+    CHECK(holds(message_of<UserError>(make), "must be positive"));
+  }
 }
 
 TEST_CASE("E7: a shot without receivers completes on every backend and leaves the same field as with them") {
