@@ -177,7 +177,7 @@ TEST_CASE("A26: widths 0, 1, 5 and 10 on the four faces absorb each as if all fa
     CHECK(relative_l2(found_part, own_part) < 0.01);
     reflected.push_back(20 * std::log10(max_abs(found_part) / max_abs(without[face])));
   }
-  CHECK(reflected[0] > -6);  // a wall
+  CHECK(reflected[0] > -6);            // a wall
   CHECK(reflected[1] < reflected[0]);  // a single cell takes little
   CHECK(reflected[2] < reflected[1] - 40);
   CHECK(reflected[3] < reflected[2] - 30);
