@@ -21,6 +21,8 @@ Environment read_environment() {
   environment.clang_module = variable("ONDULA_CLANG_MODULE");
   environment.cpu_features = variable("ONDULA_CPU_FEATURES");
   environment.data = variable("ONDULA_DATA");
+  environment.cuda_home = variable("CUDA_HOME");
+  environment.path = variable("PATH");
   environment.cache_home = variable("XDG_CACHE_HOME");
   environment.home = variable("HOME");
   environment.temporary = variable("TMPDIR", "/tmp");

@@ -71,11 +71,14 @@ class Propagator::Impl {
     domain_ = make_domain(grid, options.order);  // before compiling: a wrong grid need not wait
     const auto begin = Clock::now();
     compilation_ = passes::compile(equation, pipeline);
+    timings_.compile = since(begin);
     for (const ir::Field& field : compilation_.physical.fields)
       first_order_ |= field.kind != ir::FieldKind::scalar;
-    if (options.backend == Backend::host) {
-      compile_kernels(begin);
-    }
+    if (!options.compile_later) compile();
+  }
+
+  void compile() {
+    if (options_.backend == Backend::host && !module_) compile_kernels();
   }
 
   void set_model(const std::string& name, std::span<const double> values) {
@@ -132,6 +135,7 @@ class Propagator::Impl {
     std::vector<Prepared> prepared;
     for (std::size_t s = 0; s < shots.size(); ++s)
       prepared.push_back(prepare(shots[s], static_cast<std::int64_t>(s)));
+    compile();
     ready_engine(now, shots);
     Records records;
     for (std::size_t s = 0; s < shots.size(); ++s) {
@@ -152,6 +156,7 @@ class Propagator::Impl {
     e.substeps = options_.substeps.value_or(std::max(
         1, static_cast<int>(std::min(1e6, std::ceil(options_.dt / (automatic_share * e.cfl_limit))))));
     e.dt = options_.dt / e.substeps;
+    e.refusal = step_refusal(now);
     double top = 0;
     for (const Shot& shot : shots) {
       for (const Source& source : shot.sources) {
@@ -203,14 +208,15 @@ class Propagator::Impl {
     std::vector<ir::PointReceiver> receivers;
   };
 
-  void compile_kernels(Clock::time_point begin) {
+  void compile_kernels() {
+    const auto begin = Clock::now();
     const emit::Real real = options_.dtype == DType::float32 ? emit::Real::float32 : emit::Real::float64;
     jit::HostCompiler compiler(options_.cache, options_.log);
     module_ = compiler.compile({emit::host_text(compilation_.kernels, real),
                                 compilation_.physical.equation,
                                 {},
                                 emit::manifest(compilation_.kernels, real)});
-    timings_.compile = since(begin);
+    timings_.compile += since(begin);
     timings_.compiled = !module_->record().cache_hit;
   }
 
@@ -268,13 +274,20 @@ class Propagator::Impl {
   /// The limit is checked on every call, on the models of that call.
   Speeds checked_speeds() const {
     const Speeds now = speeds(compilation_.physical, complete_models(), grid_.shape);
+    const std::string refusal = step_refusal(now);
+    if (!refusal.empty()) throw UserError(refusal);
+    return now;
+  }
+
+  /// Why a run of these speeds cannot take its step; empty where it can.
+  std::string step_refusal(const Speeds& now) const {
     const double limit = cfl_limit(options_.order, grid_.spacing, now.fastest);
     const double share = options_.substeps ? 1.0 : automatic_share;
     const double most = limit * share;
     const int r = options_.substeps.value_or(1);
     if (options_.dt / r > most * (1 + 1e-12)) {
       const double needed = std::ceil(options_.dt / (automatic_share * limit));
-      throw UserError(fmt::format(
+      return fmt::format(
           "dt = {:.6g} s is over the stability limit: {:.6g} s for {:.6g} m/s at cell ({}), order {}{}; it "
           "would take {:.0f} "
           "substeps and {:.3g} MB of device memory; this version takes steps of dt only: lower dt to {:.6g} "
@@ -282,10 +295,9 @@ class Propagator::Impl {
           options_.dt / r, limit, now.fastest, cell_text(grid_, now.fastest_cell), options_.order,
           options_.substeps ? "" : " (automatic steps take 0.95 of it)", needed,
           static_cast<double>(loop::compiled_engine_bytes(compilation_, domain_, options_.dtype)) / 1e6,
-          most));
+          most);
     }
-    if (r != 1) throw UserError(fmt::format("substeps = {}: this version takes 1", r));
-    return now;
+    return r == 1 ? "" : fmt::format("substeps = {}: this version takes 1", r);
   }
 
   Prepared prepare(const Shot& shot, std::int64_t number) const {
@@ -398,12 +410,13 @@ class Propagator::Impl {
       rows.emplace_back(&traces, traces.receivers++);
     }
     std::vector<double> samples(shot.receivers.size());
+    double callbacks = 0;
     auto begin = Clock::now();
     for (std::int64_t n = 0; n < options_.steps; ++n) {
       if (options_.cancel && options_.cancel()) {
         throw Cancelled(fmt::format("cancelled at step {} of shot {}", n, number));
       }
-      if (callback_ && every_ > 0 && n % every_ == 0) call_back(number, n);
+      if (callback_ && every_ > 0 && n % every_ == 0) callbacks += call_back(number, n);
       engine_->step(n, samples);
       for (std::size_t r = 0; r < samples.size(); ++r) {
         const auto [traces, row] = rows[r];
@@ -411,24 +424,28 @@ class Propagator::Impl {
       }
       if ((n + 1) % guard_interval == 0 || n + 1 == options_.steps) guard(number, n);
       if (n == 0 && number == 0) {
-        timings_.first = since(begin);
+        timings_.first = since(begin) - callbacks;
+        callbacks = 0;
         begin = Clock::now();
       }
       if (options_.progress && (n % 10 == 0 || n + 1 == options_.steps)) {
         options_.progress({number, shots, n + 1, options_.steps});
       }
     }
-    timings_.steady += since(begin);
+    timings_.steady += since(begin) - callbacks;
     timings_.steps += options_.steps - (number == 0 && options_.steps > 0 ? 1 : 0);
     return result;
   }
 
-  void call_back(std::int64_t shot, std::int64_t step) {
+  /// The seconds it took.
+  double call_back(std::int64_t shot, std::int64_t step) {
+    const auto begin = Clock::now();
     callback_(
         {shot, step, options_.t0 + static_cast<double>(step) * options_.dt, [this](const std::string& name) {
            const auto [field, level] = initial_name(name);
            return cropped(engine_->field(field, level));
          }});
+    return since(begin);
   }
 
   void guard(std::int64_t shot, std::int64_t step) const {
@@ -503,6 +520,7 @@ Propagator::Propagator(const EquationDefinition& equation, const Grid& grid, con
 Propagator::~Propagator() = default;
 Propagator::Propagator(Propagator&&) noexcept = default;
 Propagator& Propagator::operator=(Propagator&&) noexcept = default;
+void Propagator::compile() { impl_->compile(); }
 void Propagator::set_model(const std::string& name, std::span<const double> values) {
   impl_->set_model(name, values);
 }

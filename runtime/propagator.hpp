@@ -45,6 +45,7 @@ struct PropagatorOptions {
   std::function<bool()> cancel;                   ///< polled every step; true throws Cancelled
   std::function<void(const Progress&)> progress;  ///< called now and then
   bool poison = false;                            ///< fresh device memory is NaN (tests)
+  bool compile_later = false;  ///< the constructor compiles nothing: compile() or forward() does
 };
 
 /// What a run will need and where its limits are; nothing is run or allocated.
@@ -61,6 +62,7 @@ struct Estimate {
   std::size_t device_bytes = 0;     ///< the device allocator's peak
   std::size_t host_bytes = 0;       ///< models and records
   double work_bytes_per_point = 0;  ///< least memory traffic of a padded point and step
+  std::string refusal;              ///< why forward would refuse the step; empty where it would not
 };
 
 /// Measured while running.
@@ -68,7 +70,7 @@ struct Timings {
   double compile = 0;        ///< s, of the constructor's compile or load
   bool compiled = false;     ///< false: the kernels came from the cache
   double first = 0;          ///< s, of the first step with all that precedes it
-  double steady = 0;         ///< s, of the other steps
+  double steady = 0;         ///< s, of the other steps, callbacks left out
   std::int64_t steps = 0;    ///< counted in `steady`, over all shots
   double gpoints_per_s = 0;  ///< physical
   double padded_gpoints_per_s = 0;
@@ -93,6 +95,9 @@ class Propagator {
   ~Propagator();
   Propagator(Propagator&&) noexcept;
   Propagator& operator=(Propagator&&) noexcept;
+
+  /// Compiles or loads the kernels where that is still to do. Throws CompileError.
+  void compile();
 
   /// A parameter's values on the grid's nodes (C order), or one value everywhere, in the equation's unit.
   /// Throws UserError for an unknown name, a wrong count, or a value the parameter cannot take (naming its

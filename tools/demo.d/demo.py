@@ -54,13 +54,14 @@ class Demo:
             raise DemoError(f"{' '.join(command)} ended with status {status}")
 
     def run_job(self, job, label):
-        """Writes the job, runs it into a folder of its own, and returns (folder, run.json's content, seconds)."""
+        """Writes the job, runs it into a folder of its own, and returns (folder, run.json's content, seconds). A labelled one is
+        for comparison, and runs without a word."""
         folder = self.folder if label == "" else self.options.output / f"{self.name}-{label}"
         job.setdefault("output", {})["directory"] = str(folder)
         path = self.options.output / f"{folder.name}.json"
         path.write_text(json.dumps(job, indent=2) + "\n")
         start = time.monotonic()
-        self.program("run", str(path), "--force")
+        self.program("run", str(path), "--force", *(["-q"] if label else []))
         return folder, json.loads((folder / "run.json").read_text()), time.monotonic() - start
 
     def run(self):
@@ -71,11 +72,12 @@ class Demo:
         job = json.loads(self.fill((HERE / self.entry["job"]).read_text()))
         folder, result, seconds = self.run_job(copy.deepcopy(job), "")
         print_files(folder)
-        timings = result.get("timings", {})
-        print(f"  speed      {timings.get('gpoints_per_s', math.nan):.3f} Gpoints/s; {seconds:.1f} s in all", flush=True)
-        again = self.run_job(short_job(job), "cached")[1].get("timings", {})
-        print(f"  compile    {timings.get('compile', math.nan):.3f} s; {again.get('compile', math.nan):.3f} s from the cache, "
-              "in a second process", flush=True)
+        timings = result["timings"]
+        print(f"  speed      {timings['gpoints_per_s']:.3f} Gpoints/s, {timings['padded_gpoints_per_s']:.3f} with the layers; "
+              f"{seconds:.1f} s in all", flush=True)
+        again = self.run_job(short_job(job), "cached")[1]["timings"]
+        cold = f"{timings['compile']:.3f} s" if timings["compiled_cold"] else "kernels of an earlier job"
+        print(f"  compile    {cold}; {again['compile']:.3f} s from the cache, in a second process", flush=True)
         if "edges" in self.entry:
             self.compare_edges(job, folder)
 
@@ -133,14 +135,19 @@ def short_job(job):
 def print_files(folder):
     """Where to look: the first picture of each kind, and the records with their shapes."""
     pictures = sorted(folder.glob("*.png"))
-    for kind in sorted({path.name.split("_")[0] for path in pictures}):
-        of_kind = [path for path in pictures if path.name.startswith(kind + "_")]
+    for kind in sorted({path.stem.split("_")[0] for path in pictures}):
+        of_kind = [path for path in pictures if path.stem.split("_")[0] == kind]
         others = f" and {len(of_kind) - 1} more" if len(of_kind) > 1 else ""
-        print(f"  pictures   {of_kind[0]}{others}")
+        print(f"  pictures   {shown(of_kind[0])}{others}")
     for path in sorted(folder.glob("records_*.npy")):
         shape = " x ".join(map(str, npy.read(path).shape))
-        print(f"  records    {path} ({shape}: shot, receiver, time)")
+        print(f"  records    {shown(path)} ({shape}: shot, receiver, time)")
     sys.stdout.flush()
+
+
+def shown(path):
+    """A path as short as it can be said here."""
+    return min(str(path), os.path.relpath(path), key=len)
 
 
 def main():
@@ -150,10 +157,12 @@ def main():
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("--only", help="run the one demonstration of this name")
     options = parser.parse_args()
+    # A job's paths are relative to the job, which lies in there.
+    options.output = options.output.resolve()
     shutil.rmtree(options.output, ignore_errors=True)
     options.output.mkdir(parents=True)
     # A cache of its own, empty at first: the compile time printed is a cold one.
-    environment = {**os.environ, "ONDULA_CACHE": str(options.output.resolve() / "cache")}
+    environment = {**os.environ, "ONDULA_CACHE": str(options.output / "cache")}
 
     failures = []
     for entry in json.loads((HERE / "demos.json").read_text()):
@@ -169,7 +178,7 @@ def main():
         except (DemoError, OSError, ValueError, KeyError) as error:
             failures.append(f"{demo.name}: {error!r}" if isinstance(error, KeyError) else str(error))
             print(f"  failed: {failures[-1]}", flush=True)
-    print(f"\nEverything is in {options.output}" if not failures else f"\n{len(failures)} demonstrations failed")
+    print(f"\nEverything is in {shown(options.output)}" if not failures else f"\n{len(failures)} demonstrations failed")
     return 1 if failures else 0
 
 

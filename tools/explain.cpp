@@ -1,0 +1,84 @@
+// `ondula explain`: an equation after every pass, its kernels' text, and the work in them.
+// SPDX-License-Identifier: MIT
+#include "tools/explain.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "compiler/emit/host_text.hpp"
+#include "compiler/error.hpp"
+#include "compiler/passes/pipeline.hpp"
+#include "tools/session.hpp"
+
+namespace ondula::tools {
+namespace {
+
+std::string place(const ir::Location& location) {
+  return std::filesystem::path(location.text()).lexically_normal().generic_string();
+}
+
+void print_heading(const std::string& heading) { fmt::print("\n==== {} ====\n\n", heading); }
+
+void print_equation(const EquationDefinition& definition, const EquationOptions& options) {
+  const ir::Equation stated = definition.instantiate(default_axes(options.dims));
+  fmt::print("{}: {}\n", stated.name, stated.description);
+  for (const ir::Evolution& evolution : stated.evolutions)
+    fmt::print("  {} evolves as stated at {}\n", evolution.field, place(evolution.location));
+}
+
+void print_passes(const passes::Compilation& compilation) {
+  double total = 0;
+  for (const passes::PassRecord& pass : compilation.passes) {
+    print_heading(fmt::format("{} ({:.2f} ms)", pass.name, 1e3 * pass.seconds));
+    fmt::print("{}", pass.listing.empty() ? "nothing changed\n" : pass.listing);
+    total += pass.seconds;
+  }
+  fmt::print("\nall passes: {:.2f} ms\n", 1e3 * total);
+}
+
+void print_work(const passes::Compilation& compilation, int element) {
+  print_heading("work per point");
+  fmt::print("{:<18} {:<34} {:>6} {:>7} {:>6} {:>6} {:>11}\n", "kernel", "piece", "loads", "stores", "flops",
+             "bytes", "flops/byte");
+  for (const ir::Kernel& kernel : compilation.kernels.kernels) {
+    for (std::size_t p = 0; p < kernel.pieces.size(); ++p) {
+      const ir::Cost& cost = kernel.costs[p];
+      const int bytes = cost.streams * element;
+      fmt::print("{:<18} {:<34} {:>6} {:>7} {:>6} {:>6} {:>11.2f}\n", kernel.name,
+                 kernel.pieces[p].comment.substr(0, 34), cost.loads, cost.stores, cost.flops, bytes,
+                 bytes > 0 ? static_cast<double>(cost.flops) / bytes : 0.0);
+    }
+  }
+  fmt::print(
+      "\nbytes: each array through memory once per sweep; loads: as written, most of them from cache\n");
+}
+
+emit::Real real_of(const std::string& dtype) {
+  if (dtype == "float32") return emit::Real::float32;
+  if (dtype == "float64") return emit::Real::float64;
+  throw UserError(fmt::format("--dtype: found \"{}\"; allowed: float32, float64", dtype));
+}
+
+}  // namespace
+
+void explain_equation(const EquationOptions& options) {
+  const EquationDefinition definition = find_equation(options.equation);
+  const emit::Real real = real_of(options.dtype);
+  if (!(options.kappa >= 1))
+    throw UserError(fmt::format("--kappa: found {}; allowed: 1 or more", options.kappa));
+  const passes::Compilation compilation = passes::compile(
+      definition, {default_axes(options.dims), options.order, options.kappa > 1, !options.text});
+  const std::string text = emit::host_text(compilation.kernels, real);
+  if (options.text) {
+    fmt::print("{}", text);
+    return;
+  }
+  print_equation(definition, options);
+  print_passes(compilation);
+  print_heading("host text");
+  fmt::print("{}", text);
+  print_work(compilation, real == emit::Real::float32 ? 4 : 8);
+}
+
+}  // namespace ondula::tools

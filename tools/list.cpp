@@ -1,0 +1,145 @@
+// `ondula list`: the equations, and what each supports.
+// SPDX-License-Identifier: MIT
+#include "tools/list.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <nlohmann/json.hpp>
+
+#include "compiler/error.hpp"
+#include "compiler/passes/pipeline.hpp"
+#include "equations/equations.hpp"
+#include "runtime/io/job.hpp"
+#include "runtime/stability.hpp"
+
+namespace ondula::tools {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// The value of a parameter in words.
+const char* domain_text(ir::Sign sign) {
+  if (sign == ir::Sign::positive) return "positive";
+  return sign == ir::Sign::nonnegative ? "0 or more" : "any";
+}
+
+/// "nodes", "half cells along z", "half cells along z and x".
+std::string place_text(const ir::Field& field, const std::vector<std::string>& axes) {
+  std::vector<std::string> halves;
+  for (std::size_t a = 0; a < axes.size(); ++a) {
+    if (field.stagger[a] != 0) halves.push_back(axes[a]);
+  }
+  return halves.empty() ? "nodes" : fmt::format("half cells along {}", fmt::join(halves, " and "));
+}
+
+/// A first-order field that others read at the same step lives half a step before.
+std::string time_text(const ir::Field& field) {
+  if (field.time_order == 2) return "t, with the step before";
+  return field.half_step ? "t - dt/2" : "t";
+}
+
+/// The numbers of dimensions an equation can be stated in.
+std::vector<int> dimensions(const EquationDefinition& definition) {
+  std::vector<int> dims;
+  for (int d = 1; d <= ir::max_axes; ++d) {
+    try {
+      definition.instantiate(default_axes(d));
+      dims.push_back(d);
+    } catch (const UserError&) {
+      continue;
+    }
+  }
+  return dims;
+}
+
+/// Why `run` refuses an equation; empty where it does not.
+std::string refusal(const EquationDefinition& definition, int dims) {
+  try {
+    const passes::Compilation compiled = passes::compile(definition, {default_axes(dims), 2, false, false});
+    loop::Models models;
+    for (const ir::Parameter& parameter : compiled.physical.parameters)
+      models.emplace(parameter.name, loop::ModelArray(1.0));
+    speeds(compiled.physical, models, std::vector<std::int64_t>(static_cast<std::size_t>(dims), 1));
+    return "";
+  } catch (const UserError& error) {
+    return error.what();
+  }
+}
+
+Json describe(const EquationDefinition& definition) {
+  const std::vector<int> dims = dimensions(definition);
+  const auto axes = default_axes(dims.back());
+  // The last stages of discretize_time decide which fields live half a step apart.
+  const ir::Program program = passes::compile(definition, {axes, 2, false, false}).physical;
+  Json json{{"name", definition.name()}, {"description", definition.description()}};
+  json["parameters"] = Json::array();
+  for (const ir::Parameter& p : program.parameters)
+    json["parameters"].push_back({{"name", p.name}, {"unit", p.unit}, {"values", domain_text(p.sign)}});
+  json["fields"] = Json::array();
+  for (const ir::Field& f : program.fields) {
+    if (f.strip_axis >= 0) continue;
+    json["fields"].push_back(
+        {{"name", f.name}, {"unit", f.unit}, {"at", place_text(f, axes)}, {"time", time_text(f)}});
+  }
+  json["sources"] = definition.instantiate(axes).sources;
+  json["dims"] = dims;
+  json["orders"] = io::supported_orders();
+  json["dtypes"] = {"float32", "float64"};
+  const std::string why = refusal(definition, dims.back());
+  json["backends"] = Json::array();
+  for (const char* backend : {"host", "reference"})
+    json["backends"].push_back({{"name", backend}, {"runs", why.empty()}, {"why_not", why}});
+  for (const char* backend : {"cuda", "cuda-sim"})
+    json["backends"].push_back({{"name", backend}, {"runs", false}, {"why_not", "not in this version"}});
+  return json;
+}
+
+std::string text_of(const Json& json) { return json.is_string() ? json.get<std::string>() : json.dump(); }
+
+void print(const Json& equation) {
+  fmt::print("{}\n  {}\n", text_of(equation["name"]), text_of(equation["description"]));
+  const auto rows = [](const char* head, const Json& list, const char* second, const char* third,
+                       const char* fourth) {
+    for (const Json& entry : list) {
+      fmt::print("  {:<11} {:<6} {:<8} {}{}{}\n", head, text_of(entry["name"]), text_of(entry[second]),
+                 text_of(entry[third]), fourth[0] == '\0' ? "" : "; at ",
+                 fourth[0] == '\0' ? "" : text_of(entry[fourth]));
+      head = "";
+    }
+  };
+  rows("parameters", equation["parameters"], "unit", "values", "");
+  rows("fields", equation["fields"], "unit", "at", "time");
+  const auto joined = [](const Json& list) {
+    std::string text;
+    for (const Json& entry : list) text += (text.empty() ? "" : ", ") + text_of(entry);
+    return text;
+  };
+  fmt::print("  {:<11} {}\n", "sources", joined(equation["sources"]));
+  fmt::print("  {:<11} {} dimensions; orders {}; {}\n", "in", joined(equation["dims"]),
+             joined(equation["orders"]), joined(equation["dtypes"]));
+  std::string last;
+  for (const Json& backend : equation["backends"]) {
+    const std::string why = text_of(backend["why_not"]);
+    fmt::print("  {:<11} {}{}\n", text_of(backend["name"]), backend["runs"].get<bool>() ? "runs" : "no: ",
+               why.empty()   ? ""
+               : why == last ? "the same"
+                             : why);
+    last = why;
+  }
+  fmt::print("\n");
+}
+
+}  // namespace
+
+void list_equations(const ListOptions& options) {
+  Json all = Json::array();
+  for (const EquationDefinition& definition : equations::all()) all.push_back(describe(definition));
+  if (options.voice.json) {
+    fmt::print("{}\n", Json{{"equations", all}}.dump(2));
+    return;
+  }
+  for (const Json& equation : all) print(equation);
+}
+
+}  // namespace ondula::tools

@@ -1,0 +1,40 @@
+// The options that commands share.
+// SPDX-License-Identifier: MIT
+#include "tools/options.hpp"
+
+#include <CLI/CLI.hpp>
+
+namespace ondula::tools {
+
+void add_json_option(CLI::App& command, Voice& voice) {
+  command.add_flag("--json", voice.json, "print one JSON object on stdout and nothing else there");
+}
+
+void add_job_options(CLI::App& command, JobOptions& options, bool writes) {
+  io::Overrides& beats = options.overrides;
+  command.add_option("JOB", options.file, "the job file (docs/job.md)")->required();
+  command.add_option("--dims", beats.dims, "check that the job has so many axes");
+  command.add_option("--order", beats.order, "accuracy of the stencils: 2, 4, ... 16");
+  command.add_option("--dtype", beats.dtype, "float32 or float64");
+  command.add_option("--backend", beats.backend, "host or reference");
+  command.add_option("--threads", beats.threads, "threads of the host backend");
+  add_json_option(command, options.voice);
+  command.add_flag("-q,--quiet", options.voice.quiet, "say nothing but errors");
+  if (!writes) return;
+  command.add_option("-o,--output", beats.output, "the folder to write to");
+  command.add_flag_callback(
+      "--force", [&options] { options.existing = io::Existing::replace; }, "replace files that exist");
+  command.add_flag("--resume", options.resume, "continue an interrupted run (not in this version)");
+}
+
+void add_equation_options(CLI::App& command, EquationOptions& options) {
+  command.add_option("EQ", options.equation, "an equation's name (`ondula list`)")->required();
+  command.add_option("--dims", options.dims, "1, 2 or 3")->capture_default_str();
+  command.add_option("--order", options.order, "accuracy of the stencils: 2, 4, ... 16")
+      ->capture_default_str();
+  command.add_option("--dtype", options.dtype, "float32 or float64")->capture_default_str();
+  command.add_option("--kappa", options.kappa, "stretching of the layer; 1 is none")->capture_default_str();
+  command.add_flag("--text", options.text, "print the generated text alone");
+}
+
+}  // namespace ondula::tools

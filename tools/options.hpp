@@ -1,0 +1,51 @@
+// The options that commands share: which job, what beats its keys, and how to talk.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "runtime/io/atomic_file.hpp"
+#include "runtime/io/job.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace ondula::tools {
+
+/// How a command talks.
+struct Voice {
+  bool json = false;   ///< one JSON object on stdout, nothing else there
+  bool quiet = false;  ///< silent but for errors
+};
+
+/// What `run` and `estimate` were asked for.
+struct JobOptions {
+  std::string file;
+  io::Overrides overrides;
+  Voice voice;
+  io::Existing existing = io::Existing::refuse;
+  bool resume = false;
+};
+
+/// What `explain` was asked for.
+struct EquationOptions {
+  std::string equation;
+  int dims = 2;
+  int order = 8;
+  std::string dtype = "float32";
+  double kappa = 1;
+  bool text = false;  ///< the kernels' text alone
+};
+
+/// Adds JOB and the options that beat its keys. `writes`: with -o, --force and --resume too.
+void add_job_options(CLI::App& command, JobOptions& options, bool writes);
+
+/// Adds --json, where the command has a machine-readable answer.
+void add_json_option(CLI::App& command, Voice& voice);
+
+/// Adds EQ and what its kernels depend on.
+void add_equation_options(CLI::App& command, EquationOptions& options);
+
+}  // namespace ondula::tools

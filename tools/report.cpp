@@ -1,0 +1,85 @@
+// run.json and the answer of --json.
+// SPDX-License-Identifier: MIT
+#include "tools/report.hpp"
+
+#include "runtime/domain.hpp"
+#include "runtime/jit/clang_library.hpp"
+#include "tools/machine.hpp"
+
+namespace ondula::tools {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json offsets_report(const Session& session) {
+  Json offsets = Json::object();
+  for (const ir::Field& field : session.equation.fields) {
+    const bool recorded =
+        std::any_of(session.survey.shots.begin(), session.survey.shots.end(), [&](const Shot& shot) {
+          return std::any_of(shot.receivers.begin(), shot.receivers.end(),
+                             [&](const Receiver& receiver) { return receiver.field == field.name; });
+        });
+    if (recorded) offsets[field.name] = session.propagator->time_offset(field.name);
+  }
+  return offsets;
+}
+
+Json timings_report(const Timings& timings) {
+  return {{"compile", timings.compile},
+          {"compiled_cold", timings.compiled},
+          {"first", timings.first},
+          {"steady", timings.steady},
+          {"steps", timings.steps},
+          {"gpoints_per_s", timings.gpoints_per_s},
+          {"padded_gpoints_per_s", timings.padded_gpoints_per_s}};
+}
+
+}  // namespace
+
+Json grid_report(const Session& session) {
+  const Grid& grid = session.job.grid;
+  const ir::Domain domain = make_domain(grid, session.job.order);
+  Json padded = Json::array();
+  for (int axis = 0; axis < domain.dims; ++axis) padded.push_back(domain.total(axis));
+  return {{"shape", grid.shape},
+          {"padded_shape", padded},
+          {"points", session.estimate.points},
+          {"padded_points", session.estimate.padded_points}};
+}
+
+Json limits_report(const Session& session) {
+  const Estimate& e = session.estimate;
+  Json cell = Json::object();
+  for (std::size_t a = 0; a < e.fastest_cell.size(); ++a) cell[session.job.grid.axes[a]] = e.fastest_cell[a];
+  return {{"cfl", e.cfl_limit},
+          {"dt", e.dt},
+          {"fastest", e.fastest},
+          {"fastest_cell", cell},
+          {"slowest", e.slowest},
+          {"points_per_wavelength", e.points_per_wavelength > 0 ? Json(e.points_per_wavelength) : Json()}};
+}
+
+Json run_report(const Session& session, const OutputPlan& plan, const std::vector<std::string>& warnings) {
+  Json report;
+  report["job"] = io::resolved(session.job);
+  if (session.survey.absorb.frequency)
+    report["job"]["absorb"]["frequency"] = *session.survey.absorb.frequency;
+  if (!session.survey.absorb.velocity) report["job"]["absorb"]["velocity"] = session.estimate.fastest;
+  report["time_offset"] = offsets_report(session);
+  report["timings"] = timings_report(session.propagator->timings());
+  const std::size_t device = session.propagator->device_bytes_peak();
+  report["bytes"] = {
+      {"device", device}, {"host", session.estimate.host_bytes + session.picture_bytes}, {"disk", 0}};
+  report["bytes_estimated"] = {{"device", session.estimate.device_bytes}};
+  report["resident_peak"] = memory_peak();
+  report["substeps"] = session.estimate.substeps;
+  report["grid"] = grid_report(session);
+  report["limits"] = limits_report(session);
+  report["threads"] = session.job.threads.value_or(threads_available());
+  report["versions"] = {{"ondula", jit::ondula_version()}, {"clang", jit::built_clang_version()}};
+  report["warnings"] = warnings;
+  report["files"] = plan.paths();
+  return report;
+}
+
+}  // namespace ondula::tools

@@ -1,0 +1,180 @@
+// Makes a job ready to run.
+// SPDX-License-Identifier: MIT
+#include "tools/session.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "compiler/error.hpp"
+#include "equations/equations.hpp"
+#include "runtime/io/geometry.hpp"
+#include "runtime/io/job_model.hpp"
+#include "runtime/io/suggest.hpp"
+#include "runtime/io/wavelet.hpp"
+#include "tools/machine.hpp"
+#include "tools/words.hpp"
+
+namespace ondula::tools {
+namespace {
+
+io::ValueDomain domain_of(ir::Sign sign) {
+  if (sign == ir::Sign::positive) return io::ValueDomain::positive;
+  return sign == ir::Sign::nonnegative ? io::ValueDomain::nonnegative : io::ValueDomain::any;
+}
+
+io::EquationNames names_of(const EquationDefinition& definition, const std::vector<std::string>& axes) {
+  const EquationFacts known = facts(definition, axes);
+  return {definition.name(), known.parameters, known.sources, known.fields, known.initial};
+}
+
+PropagatorOptions propagator_options(const io::Job& job, const io::Survey& survey, const Hooks& hooks,
+                                     Warnings& warnings) {
+  PropagatorOptions options;
+  options.t0 = job.t0;
+  options.dt = job.dt;
+  options.steps = job.steps;
+  options.substeps = job.substeps;
+  options.order = job.order;
+  options.dtype = job.dtype;
+  options.backend = job.backend;
+  options.absorb = survey.absorb;
+  options.threads = job.threads.value_or(0);
+  options.cancel = hooks.cancel;
+  options.progress = hooks.progress;
+  options.log = [&warnings](const std::string& text) { warnings.add(text); };
+  options.compile_later = true;
+  return options;
+}
+
+void load_models(Session& session, bool pictures, Warnings& warnings) {
+  const io::Job& job = session.job;
+  for (const ir::Parameter& parameter : session.equation.parameters) {
+    for (const auto& [name, spec] : job.models) {
+      if (name != parameter.name) continue;
+      std::vector<std::string> notes;
+      io::Array values = io::load_model("models." + name, spec, job.grid, parameter.unit, notes);
+      warnings.add(notes);
+      io::check_model("models." + name, values, job.grid, parameter.unit, domain_of(parameter.sign));
+      if (values.shape.empty()) {
+        session.propagator->set_model(name, values.data.front());
+        continue;
+      }
+      session.propagator->set_model(name, values.data);
+      if (pictures && job.output.pictures) {
+        session.models.push_back(
+            {name, io::draw_model({"Model", name, parameter.unit, values, placement(job.grid)})});
+      }
+      if (pictures && job.output.snapshots && session.shade.data.empty()) session.shade = std::move(values);
+    }
+  }
+}
+
+void load_initial(Session& session, Warnings& warnings) {
+  const io::Job& job = session.job;
+  std::int64_t nodes = 1;
+  for (const std::int64_t n : job.grid.shape) nodes *= n;
+  for (const auto& [name, spec] : job.initial) {
+    std::string unit;
+    for (const ir::Field& field : session.equation.fields) {
+      if (name == field.name || name == field.name + ".previous") unit = field.unit;
+    }
+    std::vector<std::string> notes;
+    io::Array values = io::load_model("initial." + name, spec, job.grid, unit, notes);
+    warnings.add(notes);
+    io::check_model("initial." + name, values, job.grid, unit, io::ValueDomain::any);
+    if (values.shape.empty()) values.data.resize(static_cast<std::size_t>(nodes), values.data.front());
+    session.propagator->set_initial(name, values.data);
+  }
+}
+
+void warn_of_physics(const Session& session, Warnings& warnings) {
+  const io::Job& job = session.job;
+  if (auto text =
+          io::sampling_warning(session.estimate.slowest, session.survey.top_frequency, job.grid.spacing))
+    warnings.add(*text);
+  const double frequency = session.survey.dominant_frequency > 0
+                               ? session.survey.dominant_frequency
+                               : session.survey.absorb.frequency.value_or(0);
+  if (auto text = io::layer_warning(job.grid, session.estimate.fastest, frequency)) warnings.add(*text);
+}
+
+void check_limit(const io::Job& job, const std::string& tier, std::size_t needed, const std::string& what) {
+  const auto limit = job.memory.limits.find(tier);
+  if (limit == job.memory.limits.end() || static_cast<std::int64_t>(needed) <= limit->second) return;
+  throw UserError(fmt::format(
+      "memory.limits.{}: found {}; the run needs {} there ({}). Raise the limit, or ask for a smaller grid, "
+      "thinner layers or float32",
+      tier, bytes_text(static_cast<double>(limit->second)), bytes_text(static_cast<double>(needed)), what));
+}
+
+/// Before anything large is allocated.
+void check_memory(const Session& session, Warnings& warnings) {
+  const std::size_t device = session.estimate.device_bytes;
+  const std::size_t host = session.estimate.host_bytes + session.picture_bytes;
+  check_limit(session.job, "device", device, "fields, coefficients and layers");
+  check_limit(session.job, "host", host, "models, records and snapshots");
+  const std::size_t available = memory_available();
+  if (available > 0 && device + host > available) {
+    warnings.add(fmt::format("the run needs {} of memory, of which this machine has {} left",
+                             bytes_text(static_cast<double>(device + host)),
+                             bytes_text(static_cast<double>(available))));
+  }
+}
+
+}  // namespace
+
+void Warnings::add(const std::string& text) {
+  for (const std::string& old : all_) {
+    if (old == text) return;
+  }
+  all_.push_back(text);
+  if (!print_) return;
+  if (before_) before_();
+  fmt::print(stderr, "warning: {}\n", text);
+}
+
+io::Placement placement(const Grid& grid) { return {grid.axes, grid.spacing, grid.origin}; }
+
+EquationDefinition find_equation(const std::string& name) {
+  std::vector<std::string> known;
+  for (const EquationDefinition& definition : equations::all()) {
+    if (definition.name() == name) return definition;
+    known.push_back(definition.name());
+  }
+  if (name.find('/') != std::string::npos || name.ends_with(".cpp")) {
+    throw UserError(
+        fmt::format("equation: found the file \"{}\"; equation files are not supported by this "
+                    "version, which has: {}",
+                    name, io::list_of(known)));
+  }
+  throw UserError(fmt::format("equation: found \"{}\".{}", name, io::suggestion(name, known)));
+}
+
+Session open_session(const JobOptions& options, const Hooks& hooks, bool pictures, Warnings& warnings) {
+  Session session;
+  session.job = io::read_job(options.file, options.overrides);
+  const io::Job& job = session.job;
+  const EquationDefinition definition = find_equation(job.equation);
+  session.equation = definition.instantiate(job.grid.axes);
+  io::check_names(job, names_of(definition, job.grid.axes));
+  std::vector<std::string> notes;
+  session.survey = io::resolve_survey(job, notes);
+  warnings.add(notes);
+  session.propagator = std::make_unique<Propagator>(definition, job.grid,
+                                                    propagator_options(job, session.survey, hooks, warnings));
+  load_models(session, pictures, warnings);
+  load_initial(session, warnings);
+  session.estimate = session.propagator->estimate(session.survey.shots);
+  if (job.output.snapshots) {
+    // A field arrives padded and is cut to the grid, both in double.
+    session.picture_bytes =
+        sizeof(double) * (static_cast<std::size_t>(session.estimate.points + session.estimate.padded_points) +
+                          session.shade.data.size());
+  }
+  warn_of_physics(session, warnings);
+  check_memory(session, warnings);
+  return session;
+}
+
+}  // namespace ondula::tools

@@ -1,0 +1,72 @@
+// A job made ready: read, checked against its equation, models loaded, shots resolved, bytes and limits
+// known. SPDX-License-Identifier: MIT
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compiler/ir/equation.hpp"
+#include "runtime/io/array.hpp"
+#include "runtime/io/image.hpp"
+#include "runtime/io/job_resolve.hpp"
+#include "runtime/io/picture.hpp"
+#include "runtime/propagator.hpp"
+#include "tools/options.hpp"
+
+namespace ondula::tools {
+
+/// Warnings in the order they came, each once.
+class Warnings {
+ public:
+  /// `print`: also on stderr, as they come, after `before` made room (a progress bar is removed).
+  explicit Warnings(bool print, std::function<void()> before = {})
+      : print_(print), before_(std::move(before)) {}
+  void add(const std::string& text);
+  void add(const std::vector<std::string>& texts) {
+    for (const std::string& text : texts) add(text);
+  }
+  const std::vector<std::string>& all() const { return all_; }
+
+ private:
+  bool print_;
+  std::function<void()> before_;
+  std::vector<std::string> all_;
+};
+
+/// The picture of a model given as an array.
+struct ModelPicture {
+  std::string name;
+  io::Image picture;
+};
+
+/// What a run needs. Kernels are not compiled and fields not allocated yet.
+struct Session {
+  io::Job job;
+  ir::Equation equation;  ///< on the job's axes
+  io::Survey survey;
+  std::vector<ModelPicture> models;
+  io::Array shade;  ///< the model snapshots are drawn over; empty where there is none
+  std::unique_ptr<Propagator> propagator;
+  Estimate estimate;
+  std::size_t picture_bytes = 0;  ///< of host memory, for the fields of snapshots
+};
+
+/// What a run wants told while it goes.
+struct Hooks {
+  std::function<bool()> cancel;
+  std::function<void(const Progress&)> progress;
+};
+
+/// Throws UserError where the job, its names, models, positions or memory limits do not allow a run; the
+/// stability limit is left in `estimate.refusal`. `pictures`: draw the models the job wants drawn.
+Session open_session(const JobOptions& options, const Hooks& hooks, bool pictures, Warnings& warnings);
+
+/// Where the arrays of a job's grid lie, for pictures.
+io::Placement placement(const Grid& grid);
+
+/// The definition of a built-in equation; UserError with the nearest name, and for a path.
+EquationDefinition find_equation(const std::string& name);
+
+}  // namespace ondula::tools
