@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compiler/error.hpp"
-#include "tools/bandwidth.hpp"
+#include "tools/prediction.hpp"
 #include "tools/report.hpp"
 #include "tools/session.hpp"
 #include "tools/words.hpp"
@@ -17,24 +17,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The time of the steps if memory were the only limit, and the copy it comes from.
-struct Prediction {
-  double bandwidth = 0;  ///< bytes/s; 0: not measured
-  double seconds = 0;
-};
-
-Prediction predict(const Session& session) {
-  Prediction result;
-  if (session.job.backend != Backend::host) return result;
-  const Estimate& e = session.estimate;
-  result.bandwidth = step_bandwidth(static_cast<std::size_t>(e.padded_points), session.job.dtype,
-                                    session.job.threads.value_or(0));
-  result.seconds = static_cast<double>(e.padded_points) * e.work_bytes_per_point *
-                   static_cast<double>(session.job.steps) * static_cast<double>(session.survey.shots.size()) /
-                   result.bandwidth;
-  return result;
-}
-
 Json answer(const Session& session, const Prediction& prediction, const Warnings& warnings) {
   const Estimate& e = session.estimate;
   Json json;
@@ -43,9 +25,11 @@ Json answer(const Session& session, const Prediction& prediction, const Warnings
   json["limits"] = limits_report(session);
   json["substeps"] = e.substeps;
   json["bytes"] = {{"device", e.device_bytes}, {"host", e.host_bytes + session.picture_bytes}, {"disk", 0}};
-  json["time"] = {{"copy_bytes_per_s", prediction.bandwidth},
+  json["time"] = {{"seconds", prediction.seconds},
+                  {"copy_bytes_per_s", prediction.copy_bytes_per_s},
                   {"bytes_per_point_and_step", e.work_bytes_per_point},
-                  {"seconds_at_least", prediction.bandwidth > 0 ? Json(prediction.seconds) : Json()}};
+                  {"kernel_points_per_s", prediction.kernel_points_per_s},
+                  {"problem", prediction.problem}};
   json["runs"] = e.refusal.empty();
   json["refusal"] = e.refusal;
   json["warnings"] = warnings.all();
@@ -60,6 +44,23 @@ std::string cell_text(const Session& session) {
   return text;
 }
 
+void print_time(const Session& session, const Prediction& prediction) {
+  if (prediction.copy_bytes_per_s <= 0) {
+    fmt::print("time       {}\n", prediction.problem);
+    return;
+  }
+  fmt::print("time       an estimate: {} for {} shot{} of {} steps\n", seconds_text(prediction.seconds),
+             session.survey.shots.size(), session.survey.shots.size() == 1 ? "" : "s", session.job.steps);
+  fmt::print("           memory: {:g} bytes per point and step; a copy like it runs at {}/s\n",
+             session.estimate.work_bytes_per_point, bytes_text(prediction.copy_bytes_per_s));
+  if (prediction.kernel_points_per_s > 0) {
+    fmt::print("           kernels: {:.3g} Gpoints/s on a small grid with the same share of layers\n",
+               1e-9 * prediction.kernel_points_per_s);
+  } else if (!prediction.problem.empty()) {
+    fmt::print("           kernels: not measured: {}\n", prediction.problem);
+  }
+}
+
 void print(const Session& session, const Prediction& prediction) {
   const Estimate& e = session.estimate;
   const Json grid = grid_report(session);
@@ -71,24 +72,14 @@ void print(const Session& session, const Prediction& prediction) {
   fmt::print("step       {:.6g} s; the limit is {:.6g} s (order {}){}\n", session.job.dt, e.cfl_limit,
              session.job.order, e.substeps > 1 ? fmt::format("; it would take {} substeps", e.substeps) : "");
   fmt::print("sampling   {}\n",
-             e.points_per_wavelength > 0
+             session.survey.top_frequency > 0
                  ? fmt::format("{:.3g} points per wavelength at {:.3g} Hz, where the spectrum ends",
-                               e.points_per_wavelength, session.survey.top_frequency)
+                               points_per_wavelength(session), session.survey.top_frequency)
                  : "unknown: no wavelet");
   fmt::print("device     {}\n", bytes_text(static_cast<double>(e.device_bytes)));
   fmt::print("host       {}\n", bytes_text(static_cast<double>(e.host_bytes + session.picture_bytes)));
   fmt::print("disk       0 B of scratch\n");
-  if (prediction.bandwidth > 0) {
-    fmt::print(
-        "time       an estimate: {} or more for {} shot{} of {} steps, from a copy of {}/s and {:g} bytes "
-        "per "
-        "point and step\n",
-        seconds_text(prediction.seconds), session.survey.shots.size(),
-        session.survey.shots.size() == 1 ? "" : "s", session.job.steps, bytes_text(prediction.bandwidth),
-        e.work_bytes_per_point);
-  } else {
-    fmt::print("time       not predicted for the reference\n");
-  }
+  print_time(session, prediction);
 }
 
 }  // namespace

@@ -49,14 +49,12 @@ Json grid_report(const Session& session) {
 
 Json limits_report(const Session& session) {
   const Estimate& e = session.estimate;
+  const double sampling = points_per_wavelength(session);
   Json cell = Json::object();
   for (std::size_t a = 0; a < e.fastest_cell.size(); ++a) cell[session.job.grid.axes[a]] = e.fastest_cell[a];
-  return {{"cfl", e.cfl_limit},
-          {"dt", e.dt},
-          {"fastest", e.fastest},
-          {"fastest_cell", cell},
-          {"slowest", e.slowest},
-          {"points_per_wavelength", e.points_per_wavelength > 0 ? Json(e.points_per_wavelength) : Json()}};
+  return {{"cfl", e.cfl_limit},   {"dt", e.dt},
+          {"fastest", e.fastest}, {"fastest_cell", cell},
+          {"slowest", e.slowest}, {"points_per_wavelength", sampling > 0 ? Json(sampling) : Json()}};
 }
 
 Json run_report(const Session& session, const OutputPlan& plan, const std::vector<std::string>& warnings) {

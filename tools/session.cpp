@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "compiler/error.hpp"
@@ -56,6 +57,7 @@ void load_models(Session& session, bool pictures, Warnings& warnings) {
       io::Array values = io::load_model("models." + name, spec, job.grid, parameter.unit, notes);
       warnings.add(notes);
       io::check_model("models." + name, values, job.grid, parameter.unit, domain_of(parameter.sign));
+      session.typical.emplace_back(name, values.data.front());
       if (values.shape.empty()) {
         session.propagator->set_model(name, values.data.front());
         continue;
@@ -132,6 +134,12 @@ void Warnings::add(const std::string& text) {
   if (!print_) return;
   if (before_) before_();
   fmt::print(stderr, "warning: {}\n", text);
+}
+
+double points_per_wavelength(const Session& session) {
+  const double top = session.survey.top_frequency;
+  const std::vector<double>& spacing = session.job.grid.spacing;
+  return top > 0 ? session.estimate.slowest / (top * *std::max_element(spacing.begin(), spacing.end())) : 0;
 }
 
 io::Placement placement(const Grid& grid) { return {grid.axes, grid.spacing, grid.origin}; }

@@ -48,6 +48,7 @@ struct Session {
   io::Survey survey;
   std::vector<ModelPicture> models;
   io::Array shade;  ///< the model snapshots are drawn over; empty where there is none
+  std::vector<std::pair<std::string, double>> typical;  ///< one value of each model
   std::unique_ptr<Propagator> propagator;
   Estimate estimate;
   std::size_t picture_bytes = 0;  ///< of host memory, for the fields of snapshots
@@ -62,6 +63,10 @@ struct Hooks {
 /// Throws UserError where the job, its names, models, positions or memory limits do not allow a run; the
 /// stability limit is left in `estimate.refusal`. `pictures`: draw the models the job wants drawn.
 Session open_session(const JobOptions& options, const Hooks& hooks, bool pictures, Warnings& warnings);
+
+/// Points per wavelength at the frequency where the wavelets' spectra end, on the coarsest spacing; 0 without
+/// a wavelet.
+double points_per_wavelength(const Session& session);
 
 /// Where the arrays of a job's grid lie, for pictures.
 io::Placement placement(const Grid& grid);
