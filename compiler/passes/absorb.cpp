@@ -168,9 +168,13 @@ class Absorber {
     std::replace(base.begin(), base.end(), '.', '_');
     const std::string name = base + "_" + kind + "_" + program_.axes[static_cast<std::size_t>(axis)];
     std::string unique = name;
+    // Compared as generated text would print them: v.z is v_z there.
     const auto taken = [&] {
-      return std::any_of(program_.fields.begin(), program_.fields.end(),
-                         [&](const ir::Field& f) { return f.name == unique; });
+      return std::any_of(program_.fields.begin(), program_.fields.end(), [&](const ir::Field& f) {
+        std::string other = f.name;
+        std::replace(other.begin(), other.end(), '.', '_');
+        return other == unique;
+      });
     };
     for (int i = 2; taken(); ++i) unique = name + std::to_string(i);
     // A scalar's memory evolves where the scalar does; memory shared by components evolves on surface rows as
