@@ -15,7 +15,7 @@
 #include "runtime/domain.hpp"
 #include "runtime/io/wavelet.hpp"
 #include "runtime/loop/engine.hpp"
-#include "runtime/loop/taps.hpp"
+#include "runtime/shot_points.hpp"
 #include "runtime/stability.hpp"
 
 namespace ondula {
@@ -72,8 +72,6 @@ class Propagator::Impl {
     const auto begin = Clock::now();
     compilation_ = passes::compile(equation, pipeline);
     timings_.compile = since(begin);
-    for (const ir::Field& field : compilation_.physical.fields)
-      first_order_ |= field.kind != ir::FieldKind::scalar;
     if (!options.compile_later) compile();
   }
 
@@ -132,9 +130,10 @@ class Propagator::Impl {
     timings_.steps = 0;
     warnings_.clear();
     const Speeds now = checked_speeds();
-    std::vector<Prepared> prepared;
+    std::vector<ShotPoints> prepared;
     for (std::size_t s = 0; s < shots.size(); ++s)
-      prepared.push_back(prepare(shots[s], static_cast<std::int64_t>(s)));
+      prepared.push_back(shot_points(compilation_.physical, domain_, grid_, options_.steps, shots[s],
+                                     static_cast<std::int64_t>(s)));
     compile();
     ready_engine(now, shots);
     Records records;
@@ -203,11 +202,6 @@ class Propagator::Impl {
   }
 
  private:
-  struct Prepared {
-    std::vector<ir::PointSource> sources;
-    std::vector<ir::PointReceiver> receivers;
-  };
-
   void compile_kernels() {
     const auto begin = Clock::now();
     const emit::Real real = options_.dtype == DType::float32 ? emit::Real::float32 : emit::Real::float64;
@@ -300,62 +294,13 @@ class Propagator::Impl {
     return r == 1 ? "" : fmt::format("substeps = {}: this version takes 1", r);
   }
 
-  Prepared prepare(const Shot& shot, std::int64_t number) const {
-    Prepared result;
-    const ir::Program& program = compilation_.physical;
-    const std::size_t samples = static_cast<std::size_t>(options_.steps);
-    double volume = 1;
-    for (const double h : grid_.spacing) volume *= h;
-    for (std::size_t i = 0; i < shot.sources.size(); ++i) {
-      const Source& source = shot.sources[i];
-      const std::string what = fmt::format("source {} of shot {}", i, number);
-      const bool fed =
-          std::any_of(program.operations.begin(), program.operations.end(), [&](const ir::Operation& o) {
-            const auto* injection = std::get_if<ir::Injection>(&o);
-            return injection != nullptr && injection->source == source.field;
-          });
-      if (!fed)
-        throw UserError(
-            fmt::format("{}: equation {} has no source on field {}", what, program.equation, source.field));
-      ir::PointSource point;
-      point.source = source.field;
-      point.taps = taps(program.field(source.field), source.position, source.interpolation, what);
-      point.raw = source.scaling == Scaling::raw;
-      for (ir::Tap& tap : point.taps) tap.weight *= source.strength / (point.raw ? 1.0 : volume);
-      // A sample past the record's end reaches no record.
-      point.samples.assign(
-          source.wavelet.begin(),
-          source.wavelet.begin() + static_cast<std::ptrdiff_t>(std::min(samples, source.wavelet.size())));
-      for (const double s : point.samples) {
-        if (!std::isfinite(s)) throw UserError(what + ": its wavelet has a value that is not finite");
-      }
-      result.sources.push_back(std::move(point));
-    }
-    for (std::size_t i = 0; i < shot.receivers.size(); ++i) {
-      const Receiver& receiver = shot.receivers[i];
-      const std::string what = fmt::format("receiver {} of shot {}", i, number);
-      const auto known = std::find_if(program.fields.begin(), program.fields.end(), [&](const ir::Field& f) {
-        return f.name == receiver.field && f.strip_axis < 0;
-      });
-      if (known == program.fields.end()) {
-        throw UserError(
-            fmt::format("{}: equation {} has no field {}", what, program.equation, receiver.field));
-      }
-      result.receivers.push_back(
-          {receiver.field, taps(*known, receiver.position, receiver.interpolation, what)});
-    }
-    return result;
-  }
-
-  std::vector<ir::Tap> taps(const ir::Field& field, const std::vector<double>& position,
-                            Interpolation interpolation, const std::string& what) const {
-    return loop::interpolation_taps(domain_, field, first_order_, cells_of(grid_, position, what),
-                                    interpolation);
-  }
-
   /// c_max and f_c are fixed by the first call (numerics.md, Time).
   void ready_engine(const Speeds& now, std::span<const Shot> shots) {
-    if (!engine_) {
+    // A first call without sources knows no frequency; the first that does decides.
+    const bool undecided = frequency_open_ && dominant_frequency(shots) > 0;
+    if (!engine_ || undecided) {
+      engine_.reset();
+      frequency_open_ = !options_.absorb.frequency && dominant_frequency(shots) == 0;
       loop::EngineSetup setup;
       setup.domain = domain_;
       setup.symbols["dt"] = options_.dt;
@@ -392,7 +337,7 @@ class Propagator::Impl {
     return lowest;
   }
 
-  std::map<std::string, Traces> run_shot(const Prepared& prepared, const Shot& shot, std::int64_t number,
+  std::map<std::string, Traces> run_shot(const ShotPoints& prepared, const Shot& shot, std::int64_t number,
                                          std::int64_t shots) {
     engine_->clear();
     for (const auto& [key, values] : initial_) engine_->set_field(key.first, key.second, values);
@@ -502,12 +447,12 @@ class Propagator::Impl {
   PropagatorOptions options_;
   ir::Domain domain_;
   passes::Compilation compilation_;
-  bool first_order_ = false;
   std::shared_ptr<const jit::HostModule> module_;
   std::unique_ptr<device::Device> device_;
   std::unique_ptr<loop::Engine> engine_;
   loop::Models models_;
   bool models_changed_ = true;
+  bool frequency_open_ = false;  ///< f_c waits for the first call with sources
   std::map<std::pair<std::string, int>, std::vector<double>> initial_;
   std::int64_t every_ = 0;
   std::function<void(const StepView&)> callback_;

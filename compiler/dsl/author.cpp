@@ -27,6 +27,12 @@ void collect(Expr e, ir::Kind kind, std::set<std::string>& names, std::set<std::
   for (const Expr arg : e->args) collect(arg, kind, names, seen);
 }
 
+/// As generated code names a field: v.z is v_z there.
+std::string printed(std::string name) {
+  std::replace(name.begin(), name.end(), '.', '_');
+  return name;
+}
+
 ir::Location location(const std::source_location& where) { return {where.file_name(), where.line()}; }
 
 }  // namespace
@@ -111,6 +117,12 @@ Tensor Author::field_tensor(const std::string& group, const std::string& unit, i
       if (rank == 2 && first != second) field.stagger[second] = 1;
     }
     components.push_back(equation_.pool->field(field.name, 0));
+    for (const ir::Field& other : equation_.fields) {
+      if (other.name != field.name && printed(other.name) == printed(field.name)) {
+        fail(where, fmt::format("field {} reads like {} in generated code: name one of them otherwise",
+                                field.name, other.name));
+      }
+    }
     const auto known = [&](const ir::Field& f) { return f.name == field.name; };
     if (std::none_of(equation_.fields.begin(), equation_.fields.end(), known))
       equation_.fields.push_back(field);

@@ -108,8 +108,8 @@ class HostPrinter {
     for (const std::string& s : p.scalars) parameters.push_back("const real " + s);
     parameters.emplace_back("const index begin");
     parameters.emplace_back("const index end");
-    out_ += fmt::format("\n// {}\nONDULA_ROW void {}_piece{}(\n    {}) {{\n", p.comment, kernel.name, number,
-                        fmt::join(parameters, ",\n    "));
+    out_ += fmt::format("\n// {}: {}\nONDULA_ROW void {}_piece{}(\n    {}) {{\n", p.location.short_text(),
+                        p.comment, kernel.name, number, fmt::join(parameters, ",\n    "));
     out_ += "  ONDULA_LOOP\n  for (index i = begin; i < end; ++i) {\n";
     const AccessPrinter printer = [&](const ir::Node& node) { return access(kernel, node); };
     for (const ir::Let& let : p.lets) {

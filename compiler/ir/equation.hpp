@@ -16,6 +16,10 @@ struct Location {
   std::string file;
   unsigned line = 0;
   std::string text() const { return file + ":" + std::to_string(line); }
+  /// Without the folders: for generated text, which must not depend on where anything lies.
+  std::string short_text() const {
+    return file.substr(file.find_last_of('/') + 1) + ":" + std::to_string(line);
+  }
 };
 
 /// The values a parameter may take.

@@ -50,6 +50,7 @@ enum class Role { alone, base, fused, correction };
 /// cells.
 struct Piece {
   std::string comment;
+  Location location;  ///< the author's line it comes from
   Region region;
   Role role = Role::alone;
   int base = -1;           ///< fused and correction: index of their base piece

@@ -29,6 +29,7 @@ struct Update {
   Expr value;
   bool accumulate = false;
   std::vector<Region> regions;  ///< the union of these; never overlapping
+  Location location;            ///< the evolution it comes from
 };
 
 /// field(level) += factor * (sum of wavelet sample * weight / cell volume), at the taps of each source of

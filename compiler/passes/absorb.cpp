@@ -60,7 +60,8 @@ class Absorber {
         for (const auto& [value, kind] :
              {std::pair{added.strip, RegionKind::strip}, {added.apron, RegionKind::apron}}) {
           if (value)
-            list.push_back(ir::Update{update.field, update.level, value, true, {Region{kind, axis}}});
+            list.push_back(
+                ir::Update{update.field, update.level, value, true, {Region{kind, axis}}, update.location});
         }
       }
     }
@@ -159,7 +160,7 @@ class Absorber {
   ir::Operation memory_update(const std::string& name, int axis, bool half, Expr driven_by) {
     const Expr value = pool_.sum({pool_.product({pool_.profile("a", axis, half), pool_.field(name, 0)}),
                                   pool_.product({pool_.profile("b", axis, half), driven_by})});
-    return ir::Update{name, 1, value, false, {Region{RegionKind::strip, axis}}};
+    return ir::Update{name, 1, value, false, {Region{RegionKind::strip, axis}}, target_->location};
   }
 
   std::string memory_field(const std::string& kind, int axis, const HalfCells& at, Expr operand) {
@@ -167,9 +168,13 @@ class Absorber {
     std::replace(base.begin(), base.end(), '.', '_');
     const std::string name = base + "_" + kind + "_" + program_.axes[static_cast<std::size_t>(axis)];
     std::string unique = name;
+    // Compared as generated text would print them: v.z is v_z there.
     const auto taken = [&] {
-      return std::any_of(program_.fields.begin(), program_.fields.end(),
-                         [&](const ir::Field& f) { return f.name == unique; });
+      return std::any_of(program_.fields.begin(), program_.fields.end(), [&](const ir::Field& f) {
+        std::string other = f.name;
+        std::replace(other.begin(), other.end(), '.', '_');
+        return other == unique;
+      });
     };
     for (int i = 2; taken(); ++i) unique = name + std::to_string(i);
     // A scalar's memory evolves where the scalar does; memory shared by components evolves on surface rows as

@@ -95,8 +95,8 @@ class Discretizer {
     for (const Expr term : parts.rest) terms.push_back(pool_.product({scale, latest(term)}));
     Expr value = pool_.sum(std::move(terms));
     if (!ir::is_constant(divisor, 1)) value = pool_.quotient(value, divisor);
-    program_.operations.push_back(
-        ir::Update{evolution.field, 1, value, false, {ir::Region{ir::RegionKind::live, -1}}});
+    program_.operations.push_back(ir::Update{
+        evolution.field, 1, value, false, {ir::Region{ir::RegionKind::live, -1}}, evolution.location});
     for (const auto& [source, coefficient] : parts.sources) {
       const Expr factor = pool_.quotient(pool_.product({scale, coefficient}), divisor);
       injections.push_back(ir::Injection{source, evolution.field, 1, factor});

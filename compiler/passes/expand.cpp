@@ -30,7 +30,11 @@ class Expander {
       case Kind::parameter:
         return pool_.average(e, plus(at, shift));
       case Kind::profile:
-        if (shift != HalfCells{}) throw InternalError("a profile under a derivative");
+        if (shift != HalfCells{}) {
+          throw UserError("equation " + program_.equation +
+                          ": a layer with kappa other than 1 needs an equation without nested derivatives, "
+                          "such as div(b grad(u)); take kappa 1");
+        }
         return e;
       case Kind::sum: {
         std::vector<Expr> terms;

@@ -8,10 +8,10 @@
 #include <map>
 #include <set>
 
-#include "compiler/emit/names.hpp"
 #include "compiler/error.hpp"
 #include "compiler/passes/factor.hpp"
 #include "compiler/passes/linear.hpp"
+#include "compiler/passes/names.hpp"
 
 namespace ondula::passes {
 namespace {
@@ -132,6 +132,7 @@ class KernelBuilder {
       names.push_back(u.field);
     }
     piece_.comment = fmt::format("{}{}", fmt::join(names, ", "), where(region));
+    piece_.location = update(group[0]).location;
     if (role == ir::Role::fused) piece_.comment += ", with the plain update";
     emit_lets(values);
     kernel_.pieces.push_back(std::move(piece_));
@@ -199,8 +200,7 @@ class KernelBuilder {
   }
 
   std::string field_array(const ir::Field& field, int level, bool written) {
-    ir::ArrayArgument argument{
-        .identifier = emit::identifier(field.name), .name = field.name, .written = written};
+    ir::ArrayArgument argument{.identifier = identifier(field.name), .name = field.name, .written = written};
     if (field.time_order == 2 && level != 0) {
       argument.slot = 1;
       argument.identifier += "_next";

@@ -35,8 +35,14 @@ ir::Range common(const ir::Range& a, const ir::Range& b) {
 /// One deposit of a source: where, with which weights, fed by which samples.
 struct Deposit {
   int operation = 0;
-  std::vector<device::Weighted> to;
+  std::array<std::vector<device::Weighted>, 2> to;  ///< by slot
   std::vector<double> samples;
+};
+
+/// A receiver's taps, by slot of its field.
+struct Pickup {
+  std::string field;
+  std::array<std::vector<device::Weighted>, 2> from;
 };
 
 template <class Real>
@@ -117,10 +123,12 @@ class CompiledEngine final : public Engine {
     }
     receivers_.clear();
     for (const ir::PointReceiver& receiver : receivers) {
-      const Layout& layout = arrays_.at(field_key(receiver.field, 0)).layout;
-      std::vector<device::Weighted> from;
-      for (const ir::Tap& tap : receiver.taps) from.push_back({layout.at(tap.index), tap.weight});
-      receivers_.emplace_back(receiver.field, std::move(from));
+      Pickup pickup{receiver.field, {}};
+      each_slot(set_.program.field(receiver.field), [&](std::size_t slot, const Layout& layout) {
+        for (const ir::Tap& tap : receiver.taps)
+          pickup.from[slot].push_back({layout.at(tap.index), tap.weight});
+      });
+      receivers_.push_back(std::move(pickup));
     }
   }
 
@@ -237,14 +245,22 @@ class CompiledEngine final : public Engine {
 
   Deposit deposit(const ir::Injection& injection, int operation, const ir::PointSource& source) const {
     const ir::Field& target = set_.program.field(injection.field);
-    const Layout& layout = arrays_.at(field_key(target.name, 0)).layout;
     Deposit result{operation, {}, source.samples};
     for (const ir::Tap& tap : source.taps) {
       const double factor =
           source.raw ? 1.0 : source_factor(injection.factor, setup_.symbols, *padded_, tap.index);
-      result.to.push_back({layout.at(tap.index), factor * tap.weight});
+      each_slot(target, [&](std::size_t slot, const Layout& layout) {
+        result.to[slot].push_back({layout.at(tap.index), factor * tap.weight});
+      });
     }
     return result;
+  }
+
+  /// The slots of a field lie apart in their buffers (see plan_arrays).
+  template <class F>
+  void each_slot(const ir::Field& field, const F& f) const {
+    for (int slot = 0; slot < field.time_order; ++slot)
+      f(at(slot), arrays_.at(field_key(field.name, slot)).layout);
   }
 
   void inject(int operation, std::int64_t n) {
@@ -253,17 +269,17 @@ class CompiledEngine final : public Engine {
       const auto& injection = std::get<ir::Injection>(set_.program.operations[at(operation)]);
       const ir::Field& field = set_.program.field(injection.field);
       auto& array = arrays_.at(field_key(field.name, slot(field, 1)));
-      device_.scatter_add(array.buffer, setup_.dtype, deposit.to, deposit.samples[at(n)]);
+      device_.scatter_add(array.buffer, setup_.dtype, deposit.to[at(slot(field, 1))], deposit.samples[at(n)]);
     }
   }
 
   void record(const std::string& field, std::span<double> samples) const {
     const ir::Field& f = set_.program.field(field);
-    const auto& array = arrays_.at(field_key(field, slot(f, 0)));
+    const int now = slot(f, 0);
+    const auto& array = arrays_.at(field_key(field, now));
     for (std::size_t r = 0; r < receivers_.size(); ++r) {
-      if (receivers_[r].first == field) {
-        samples[r] = device_.gather(array.buffer, setup_.dtype, receivers_[r].second);
-      }
+      if (receivers_[r].field != field) continue;
+      samples[r] = device_.gather(array.buffer, setup_.dtype, receivers_[r].from[at(now)]);
     }
   }
 
@@ -404,7 +420,7 @@ class CompiledEngine final : public Engine {
   std::map<std::string, HaloFiller> halos_;
   std::array<std::vector<device::Launch>, 2> launches_;
   std::vector<Deposit> deposits_;
-  std::vector<std::pair<std::string, std::vector<device::Weighted>>> receivers_;
+  std::vector<Pickup> receivers_;
 };
 
 }  // namespace

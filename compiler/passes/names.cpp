@@ -1,11 +1,11 @@
 // Identifiers of generated text.
 // SPDX-License-Identifier: MIT
-#include "compiler/emit/names.hpp"
+#include "compiler/passes/names.hpp"
 
 #include <algorithm>
 #include <set>
 
-namespace ondula::emit {
+namespace ondula::passes {
 namespace {
 
 const std::set<std::string>& reserved() {
@@ -39,19 +39,30 @@ bool ends_with(const std::string& name, const std::string& tail) {
   return name.size() > tail.size() && name.compare(name.size() - tail.size(), tail.size(), tail) == 0;
 }
 
+/// Profiles, strides and the macros of the prelude.
+bool starts_ours(const std::string& name) {
+  for (const char* head : {"a_", "b_", "k_", "dk_", "s_", "ONDULA_"}) {
+    if (name.starts_with(head)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::string identifier(const std::string& name) {
   std::string result = name;
   std::replace(result.begin(), result.end(), '.', '_');
+  const bool component = name.find('.') != std::string::npos;
   // "_next", "_lo", "_hi", "_half" are ours to add; an author's name that ends so must not meet another's
   // with it added.
   const bool ours = ends_with(result, "_next") || ends_with(result, "_lo") || ends_with(result, "_hi") ||
-                    ends_with(result, "_half") || result.starts_with("a_") || result.starts_with("b_") ||
-                    result.starts_with("k_") || result.starts_with("dk_") || result.starts_with("s_");
-  if (reserved().contains(result) || numbered(result) || (ours && name.find('.') == std::string::npos))
+                    ends_with(result, "_half") || starts_ours(result);
+  // Components are named after axes, so of ours they can only meet profiles (a_z), strides (s_z, s_NAME_z).
+  const bool plain_tensor = result.starts_with("s_") && result.size() == 4;
+  if (reserved().contains(result) || numbered(result) ||
+      (component ? starts_ours(result) && !plain_tensor : ours))
     result += "_";
   return result;
 }
 
-}  // namespace ondula::emit
+}  // namespace ondula::passes

@@ -1,0 +1,23 @@
+// A shot's sources and receivers as taps on the padded grid, with every check they need.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "compiler/ir/points.hpp"
+#include "compiler/ir/program.hpp"
+#include "runtime/types.hpp"
+
+namespace ondula {
+
+/// What the time loop needs of one shot.
+struct ShotPoints {
+  std::vector<ir::PointSource> sources;
+  std::vector<ir::PointReceiver> receivers;
+};
+
+/// Throws UserError naming the source or receiver and shot `number`: a field the equation does not feed or
+/// have, a position outside the grid, a wavelet that is not finite. Samples past `steps` are dropped: they
+/// reach no record.
+ShotPoints shot_points(const ir::Program& program, const ir::Domain& domain, const Grid& grid,
+                       std::int64_t steps, const Shot& shot, std::int64_t number);
+
+}  // namespace ondula

@@ -1,0 +1,50 @@
+// Any equation on both engines, below the Propagator: what tests of equations it cannot run yet start from.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "compiler/dsl/dsl.hpp"
+#include "compiler/emit/host_text.hpp"
+#include "compiler/emit/manifest.hpp"
+#include "compiler/passes/pipeline.hpp"
+#include "runtime/loop/engine.hpp"
+
+namespace ondula::test {
+
+/// What a run of one equation consists of, besides the engine that executes it.
+struct EngineCase {
+  ir::Domain domain;
+  int order = 8;
+  DType dtype = DType::float64;
+  bool stretched = false;
+  double dt = 1e-3;
+  int steps = 50;
+  std::map<std::string, std::vector<double>> models;  ///< a value per node, or one for all
+  std::map<std::string, double> sources;  ///< field and strength: a pulse in the middle of the grid
+};
+
+/// `shape` nodes of 10 m, `width` cells of layer on every face; width 0 makes rigid walls.
+ir::Domain layered(const std::vector<std::int64_t>& shape, std::int64_t width);
+
+/// Values between `low` and `high` that look random and are the same everywhere.
+std::vector<double> scattered(const ir::Domain& domain, double low, double high, unsigned seed);
+
+passes::Compilation compiled(const EquationDefinition& equation, const EngineCase& c);
+
+/// The fields after the last step, by name, memory variables left out: from the reference, or from the
+/// kernels on `threads` threads.
+std::map<std::string, std::vector<double>> reference_fields(const EquationDefinition& equation,
+                                                            const EngineCase& c);
+std::map<std::string, std::vector<double>> host_fields(const EquationDefinition& equation,
+                                                       const EngineCase& c, int threads = 2);
+
+/// The largest max|host - reference| / max|reference| over the fields; NaN where anything is not finite.
+/// A field that is 0 all over in the reference counts by its own magnitude.
+double host_error(const EquationDefinition& equation, const EngineCase& c);
+
+}  // namespace ondula::test

@@ -1,0 +1,105 @@
+// Every built-in equation: compiled kernels against the reference.
+// SPDX-License-Identifier: MIT
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "compiler/error.hpp"
+#include "equations/equations.hpp"
+#include "tests/equations/engines.hpp"
+#include "tests/runtime/jit/support.hpp"
+
+namespace ondula::test {
+namespace {
+
+/// Wide enough that rows of the middle take the fused variants, and layers on every face.
+std::vector<std::int64_t> shape_of(int dims) {
+  if (dims == 1) return {60};
+  return dims == 2 ? std::vector<std::int64_t>{31, 70} : std::vector<std::int64_t>{17, 15, 60};
+}
+
+EngineCase acoustic_density_case(int dims, int order) {
+  EngineCase c;
+  c.domain = layered(shape_of(dims), 6);
+  c.order = order;
+  c.models["vp"] = scattered(c.domain, 1500, 3000, 1);
+  c.models["rho"] = scattered(c.domain, 1000, 2500, 2);
+  c.sources["u"] = 1;
+  return c;
+}
+
+EngineCase elastic_case(int dims, int order) {
+  EngineCase c;
+  c.domain = layered(shape_of(dims), 6);
+  c.order = order;
+  c.models["vp"] = scattered(c.domain, 2500, 3000, 1);
+  c.models["vs"] = scattered(c.domain, -500, 1500, 2);
+  for (double& vs : c.models["vs"]) vs = std::max(vs, 0.0);
+  c.models["rho"] = scattered(c.domain, 1000, 2500, 3);
+  c.sources["v.z"] = 1e-6;
+  c.sources["s.zz"] = 1;
+  return c;
+}
+
+/// The largest errors of all cases of one test, for its message.
+struct Worst {
+  double float64 = 0, float32 = 0;
+};
+
+void check(const EquationDefinition& equation, EngineCase c, Worst& worst) {
+  CAPTURE(equation.name());
+  CAPTURE(c.domain.dims);
+  CAPTURE(c.order);
+  const double error64 = host_error(equation, c);
+  CHECK(error64 < 1e-13);
+  c.dtype = DType::float32;
+  const double error32 = host_error(equation, c);
+  CHECK(error32 < 2e-5);
+  worst = {std::max(worst.float64, error64), std::max(worst.float32, error32)};
+}
+
+}  // namespace
+
+TEST_CASE("host equals the reference: variable density in layers, 1-D to 3-D") {
+  ONDULA_NEEDS_CLANG();
+  Worst worst;
+  for (int dims = 1; dims <= 3; ++dims) {
+    for (const int order : {2, 8})
+      check(equations::acoustic_density(), acoustic_density_case(dims, order), worst);
+  }
+  MESSAGE("host - reference at most ", worst.float64, " in float64, ", worst.float32, " in float32");
+}
+
+TEST_CASE("host equals the reference: elastic in layers, 1-D to 3-D, fluid cells among solid ones") {
+  ONDULA_NEEDS_CLANG();
+  Worst worst;
+  for (int dims = 1; dims <= 3; ++dims) check(equations::elastic(), elastic_case(dims, 4), worst);
+  MESSAGE("host - reference at most ", worst.float64, " in float64, ", worst.float32, " in float32");
+}
+
+TEST_CASE("host equals the reference: elastic in layers stretched by kappa = 2") {
+  ONDULA_NEEDS_CLANG();
+  Worst worst;
+  EngineCase c = elastic_case(2, 4);
+  c.stretched = true;
+  check(equations::elastic(), c, worst);
+  MESSAGE("host - reference at most ", worst.float64, " in float64, ", worst.float32, " in float32");
+}
+
+TEST_CASE("a layer with kappa around nested derivatives is refused in words") {
+  EngineCase c = acoustic_density_case(2, 8);
+  c.stretched = true;
+  CHECK_THROWS_AS(compiled(equations::acoustic_density(), c), UserError);
+}
+
+TEST_CASE("host: every equation gives the same bits on one thread and two") {
+  ONDULA_NEEDS_CLANG();
+  EngineCase c = elastic_case(2, 8);
+  c.dtype = DType::float32;
+  CHECK(host_fields(equations::elastic(), c, 1) == host_fields(equations::elastic(), c, 2));
+  EngineCase d = acoustic_density_case(3, 8);
+  d.dtype = DType::float32;
+  CHECK(host_fields(equations::acoustic_density(), d, 1) == host_fields(equations::acoustic_density(), d, 2));
+}
+
+}  // namespace ondula::test

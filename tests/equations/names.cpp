@@ -1,0 +1,109 @@
+// An author's names never meet those of generated text: awkward names give the numbers of plain ones.
+// SPDX-License-Identifier: MIT
+#include <doctest/doctest.h>
+
+#include "compiler/error.hpp"
+#include "equations/equations.hpp"
+#include "tests/equations/engines.hpp"
+#include "tests/runtime/jit/support.hpp"
+
+namespace ondula::test {
+
+/// Three coupled waves; the two texts differ in names only. COUPLED(NAME, parameters c and k, fields f, g, h)
+#define COUPLED(NAME, C, K, F, G, H)                                    \
+  EQUATION(NAME, "three coupled waves") {                               \
+    auto c = parameter(C, "m/s", positive);                             \
+    auto k = parameter(K, "1/s^2");                                     \
+    auto f = scalar(F, "Pa"), g = scalar(G, "Pa"), h = scalar(H, "Pa"); \
+    evolve(dtt(f) = sq(c) * laplacian(f) + k * g + source(f));          \
+    evolve(dtt(g) = sq(c) * laplacian(g) + k * h);                      \
+    evolve(dtt(h) = sq(c) * laplacian(h) - k * f);                      \
+  }
+
+COUPLED(plain, "speed", "pull", "p", "q", "o")
+COUPLED(temporaries, "c0", "w1", "t0", "r0", "tmp0")
+COUPLED(emitters, "nx", "row", "i", "real", "z")
+COUPLED(arguments, "tile", "scalars", "arrays", "n", "index")
+COUPLED(devices, "u_vec", "threadIdx", "blockIdx", "warpSize", "half")
+COUPLED(keywords, "lambda", "new", "double", "in", "register")
+COUPLED(functions, "fma", "sqrt", "begin", "end", "main")
+COUPLED(suffixes, "a_z", "s_z", "u", "u_next", "u_psi_z")
+COUPLED(sides, "dt", "h_z", "u_zeta_x_lo", "u_hi", "u_half")
+COUPLED(macros, "unix", "linux", "ONDULA_ROW", "ONDULA_LOOP", "x")
+
+/// A vector and a scalar whose name is what a component would be printed as.
+#define WITH_VECTOR(NAME, V, F)                   \
+  EQUATION(NAME, "a vector beside a scalar") {    \
+    auto c = parameter("speed", "m/s", positive); \
+    auto k = parameter("rate", "1/s");            \
+    auto v = vector(V, "m/s");                    \
+    auto f = scalar(F, "m/s");                    \
+    evolve(dt(v) = c * grad(f) + force(v));       \
+    evolve(dt(f) = c * div(v) - k * f);           \
+  }
+
+WITH_VECTOR(plain_vector, "velocity", "pressure")
+WITH_VECTOR(component_name, "v", "v_z")
+WITH_VECTOR(memory_name, "f_memory", "f")
+WITH_VECTOR(stride_name, "s", "f")
+WITH_VECTOR(profile_a, "a", "f")
+WITH_VECTOR(profile_b, "b", "f")
+
+namespace {
+
+using Fields = std::map<std::string, std::vector<double>>;
+
+/// The fields in the order of their declaration, without their names.
+std::vector<std::vector<double>> values(const EquationDefinition& equation, const Fields& fields) {
+  std::vector<std::vector<double>> result;
+  for (const ir::Field& field : equation.instantiate({"z", "x"}).fields)
+    result.push_back(fields.at(field.name));
+  return result;
+}
+
+std::vector<std::vector<double>> run(const EquationDefinition& equation) {
+  const ir::Equation stated = equation.instantiate({"z", "x"});
+  EngineCase c;
+  c.domain = layered({24, 70}, 5);
+  c.order = 4;
+  c.dtype = DType::float32;
+  c.steps = 30;
+  c.models[stated.parameters[0].name] = scattered(c.domain, 1500, 3000, 1);
+  c.models[stated.parameters[1].name] = {50};
+  c.sources[stated.sources.at(0)] = 1;
+  return values(equation, host_fields(equation, c));
+}
+
+void check_same(const EquationDefinition& plain_names, const std::vector<EquationDefinition>& awkward) {
+  const auto expected = run(plain_names);
+  for (const EquationDefinition& equation : awkward) {
+    CAPTURE(equation.name());
+    CHECK(run(equation) == expected);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("F1: names of the emitters' own temporaries and arguments give the numbers of neutral names") {
+  ONDULA_NEEDS_CLANG();
+  check_same(plain(), {temporaries(), emitters(), arguments(), devices(), functions()});
+}
+
+TEST_CASE("F1: names that look like another's with a suffix give the numbers of neutral names") {
+  ONDULA_NEEDS_CLANG();
+  check_same(plain(), {suffixes(), sides(), macros()});
+}
+
+TEST_CASE("F1: components and scalars that would be printed alike stay apart") {
+  ONDULA_NEEDS_CLANG();
+  check_same(plain_vector(), {stride_name(), profile_a(), profile_b(), memory_name()});
+  CHECK_THROWS_WITH_AS(component_name().instantiate({"z", "x"}),
+                       doctest::Contains("field v_z reads like v.z in generated code"), UserError);
+}
+
+TEST_CASE("F2: C++ keywords as names of parameters and fields compile, and give the numbers of plain names") {
+  ONDULA_NEEDS_CLANG();
+  check_same(plain(), {keywords()});
+}
+
+}  // namespace ondula::test
