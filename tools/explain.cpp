@@ -14,8 +14,11 @@
 namespace ondula::tools {
 namespace {
 
+/// Built-in equations are compiled in a build folder, from where their files' paths start with "..".
 std::string place(const ir::Location& location) {
-  return std::filesystem::path(location.text()).lexically_normal().generic_string();
+  std::string path = std::filesystem::path(location.text()).lexically_normal().generic_string();
+  while (path.starts_with("../")) path.erase(0, 3);
+  return path;
 }
 
 void print_heading(const std::string& heading) { fmt::print("\n==== {} ====\n\n", heading); }
