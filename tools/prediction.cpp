@@ -17,13 +17,15 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double cached_points = 150e3;   ///< of the small grid, layers included
 constexpr double measured_points = 60e6;  ///< updated in one measurement of the kernels
-constexpr std::size_t copied_points = std::size_t{8} << 20;
+// Of the copy; on shorter arrays the start of a sweep would count more than its bytes.
+constexpr std::size_t fewest_copied = std::size_t{64} << 10;
+constexpr std::size_t most_copied = std::size_t{8} << 20;
 
 double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-/// Bytes per second of the copy on arrays as long as the job's own, up to a limit.
+/// Bytes per second of the copy on arrays of `count` elements.
 template <class Real>
 double copy_rate(std::size_t count, int threads) {
   const auto device = device::make_host_device(threads);
@@ -94,7 +96,7 @@ Prediction predict(const Session& session) {
     result.problem = "not predicted for the reference";
     return result;
   }
-  const auto count = std::min(static_cast<std::size_t>(e.padded_points), copied_points);
+  const auto count = std::clamp(static_cast<std::size_t>(e.padded_points), fewest_copied, most_copied);
   const int threads = session.job.threads.value_or(0);
   result.copy_bytes_per_s = session.job.dtype == DType::float32 ? copy_rate<float>(count, threads)
                                                                 : copy_rate<double>(count, threads);

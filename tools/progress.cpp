@@ -53,7 +53,7 @@ void ProgressLine::show(const Progress& progress) {
     fmt::print(stderr, "{:3.0f} %  {}\n", 100 * done, line);
     return;
   }
-  const int room = columns() - static_cast<int>(line.size()) - 10;
+  const int room = columns() - static_cast<int>(line.size()) - 11;
   const std::string shown =
       room >= 10 ? fmt::format("{} {:3.0f} %  {}", bar(done, std::min(room, 40)), 100 * done, line)
                  : fmt::format("{:3.0f} %  {}", 100 * done, line);
