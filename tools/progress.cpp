@@ -42,13 +42,17 @@ ProgressLine::~ProgressLine() { clear(); }
 void ProgressLine::show(const Progress& progress) {
   if (quiet_) return;
   const auto now = Clock::now();
+  if (!first_) {
+    // What precedes the first step is no measure of the others.
+    first_ = progress;
+    begin_ = last_ = now;
+    left_out_ = {};
+    return;
+  }
   if (now - last_ < (terminal_ ? Clock::duration(redraw) : Clock::duration(between_lines))) return;
   last_ = now;
-  const double steps = static_cast<double>(std::max<std::int64_t>(progress.steps, 1));
-  const double done = (static_cast<double>(progress.shot) + static_cast<double>(progress.step) / steps) /
-                      static_cast<double>(std::max<std::int64_t>(progress.shots, 1));
-  const std::string line =
-      text(progress, done, seconds_of(now - begin_), seconds_of(now - begin_ - left_out_));
+  const double done = share(progress);
+  const std::string line = text(progress, seconds_of(now - begin_), seconds_of(now - begin_ - left_out_));
   if (!terminal_) {
     fmt::print(stderr, "{:3.0f} %  {}\n", 100 * done, line);
     return;
@@ -69,10 +73,18 @@ void ProgressLine::clear() {
   drawn_ = false;
 }
 
-std::string ProgressLine::text(const Progress& progress, double done, double seconds, double stepping) const {
-  const double steps = static_cast<double>(progress.shot * progress.steps + progress.step);
-  const double rate = stepping > 0 ? static_cast<double>(points_) * steps / stepping / 1e9 : 0;
-  const double left = done > 0 ? seconds * (1 - done) / done : -1;
+double ProgressLine::share(const Progress& progress) {
+  const double steps = static_cast<double>(std::max<std::int64_t>(progress.steps, 1));
+  return (static_cast<double>(progress.shot) + static_cast<double>(progress.step) / steps) /
+         static_cast<double>(std::max<std::int64_t>(progress.shots, 1));
+}
+
+std::string ProgressLine::text(const Progress& progress, double seconds, double stepping) const {
+  const auto steps = [](const Progress& p) { return static_cast<double>(p.shot * p.steps + p.step); };
+  const double rate =
+      stepping > 0 ? static_cast<double>(points_) * (steps(progress) - steps(*first_)) / stepping / 1e9 : 0;
+  const double gained = share(progress) - share(*first_);
+  const double left = gained > 0 ? seconds * (1 - share(progress)) / gained : -1;
   return fmt::format("shot {} of {}, step {} of {}, {:.3g} Gpoints/s, {} left", progress.shot + 1,
                      progress.shots, progress.step, progress.steps, rate, seconds_text(left));
 }

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "runtime/propagator.hpp"
@@ -29,12 +30,14 @@ class ProgressLine {
  private:
   using Clock = std::chrono::steady_clock;
 
-  std::string text(const Progress& progress, double done, double seconds, double stepping) const;
+  static double share(const Progress& progress);
+  std::string text(const Progress& progress, double seconds, double stepping) const;
 
   std::int64_t points_;
   bool quiet_;
   bool terminal_;
   bool drawn_ = false;
+  std::optional<Progress> first_;
   Clock::duration left_out_{};
   Clock::time_point begin_ = Clock::now();
   Clock::time_point last_ = begin_;
