@@ -484,21 +484,4 @@ std::size_t Propagator::device_bytes_peak() const { return impl_->device_bytes_p
 double Propagator::time_offset(const std::string& field) const { return impl_->time_offset(field); }
 const std::vector<std::string>& Propagator::warnings() const { return impl_->warnings(); }
 
-EquationFacts facts(const EquationDefinition& equation, const std::vector<std::string>& axes) {
-  const ir::Equation stated = equation.instantiate(axes);
-  EquationFacts result;
-  for (const ir::Parameter& p : stated.parameters) {
-    result.parameters.push_back(p.name);
-    result.units[p.name] = p.unit;
-  }
-  for (const ir::Field& f : stated.fields) {
-    result.fields.push_back(f.name);
-    result.units[f.name] = f.unit;
-    result.initial.push_back(f.name);
-    if (f.time_order == 2) result.initial.push_back(f.name + ".previous");
-  }
-  result.sources = stated.sources;
-  return result;
-}
-
 }  // namespace ondula

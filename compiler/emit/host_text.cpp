@@ -4,6 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <set>
+
 #include "compiler/emit/expression.hpp"
 #include "compiler/error.hpp"
 #include "templates/templates.hpp"
@@ -31,6 +34,12 @@ class HostPrinter {
       for (std::size_t p = 0; p < kernel.pieces.size(); ++p) {
         const ir::Piece& piece_of = kernel.pieces[p];
         if (piece_of.role != ir::Role::correction || piece_of.region.axis != 0) piece(kernel, p);
+      }
+      for (std::size_t p = 0; p < kernel.pieces.size(); ++p) {
+        const ir::Piece& fused = kernel.pieces[p];
+        if (fused.role == ir::Role::fused && fused.region.axis == inner()) {
+          core_block(kernel, static_cast<std::size_t>(fused.base), p);
+        }
       }
       entry(kernel);
     }
@@ -88,28 +97,40 @@ class HostPrinter {
     return fmt::format("{}[{}]", node.name, at);
   }
 
-  /// A piece is a function of one row: pointers at the row's origin, strides, scalars, and the span of x.
-  void piece(const ir::Kernel& kernel, std::size_t number) {
-    const ir::Piece& p = kernel.pieces[number];
-    std::vector<std::string> parameters;
+  /// The axis whose rows a block runs through: the last outer one; -1 in 1-D.
+  int row_axis() const { return inner() - 1; }
+
+  /// A piece is a function of one row, and one of a block of rows around it, which keeps scalars in registers
+  /// from row to row.
+  std::vector<std::string> parameters(const ir::Kernel& kernel, const ir::Piece& p, bool block) const {
+    std::vector<std::string> result;
     for (const std::string& name : p.arrays) {
       const ArrayArgument& a = argument(kernel, name);
       if (a.kind == ArrayKind::profile && a.axis != inner()) {
-        parameters.push_back("const real " + name);
+        const bool pointer = block && a.axis == row_axis();
+        result.push_back(fmt::format("const real{} {}", pointer ? "*" : "", name));
         continue;
       }
-      parameters.push_back(fmt::format("{}real* __restrict {}", a.written ? "" : "const ", name));
-      if (is_strip(a)) {
-        for (int o = 0; o < inner(); ++o)
-          parameters.push_back("[[maybe_unused]] const index " + stride(a, o, a.local));
+      result.push_back(fmt::format("{}real* __restrict {}", a.written ? "" : "const ", name));
+      for (int o = 0; is_strip(a) && o < inner(); ++o) {
+        result.push_back("[[maybe_unused]] const index " + stride(a, o, a.local));
       }
     }
-    for (int o = 0; o < inner(); ++o) parameters.push_back("[[maybe_unused]] const index s_" + axis(o));
-    for (const std::string& s : p.scalars) parameters.push_back("const real " + s);
-    parameters.emplace_back("const index begin");
-    parameters.emplace_back("const index end");
-    out_ += fmt::format("\n// {}: {}\nONDULA_ROW void {}_piece{}(\n    {}) {{\n", p.location.short_text(),
-                        p.comment, kernel.name, number, fmt::join(parameters, ",\n    "));
+    for (int o = 0; o < inner(); ++o) result.push_back("[[maybe_unused]] const index s_" + axis(o));
+    for (const std::string& s : p.scalars) result.push_back("const real " + s);
+    if (block) {
+      result.emplace_back("const index first");
+      result.emplace_back("const index last");
+    }
+    result.emplace_back("const index begin");
+    result.emplace_back("const index end");
+    return result;
+  }
+
+  void piece(const ir::Kernel& kernel, std::size_t number) {
+    const ir::Piece& p = kernel.pieces[number];
+    out_ += fmt::format("\n// {}: {}\nONDULA_ROW void {}_piece{}_row(\n    {}) {{\n", p.location.short_text(),
+                        p.comment, kernel.name, number, fmt::join(parameters(kernel, p, false), ",\n    "));
     out_ += "  ONDULA_LOOP\n  for (index i = begin; i < end; ++i) {\n";
     const AccessPrinter printer = [&](const ir::Node& node) { return access(kernel, node); };
     for (const ir::Let& let : p.lets) {
@@ -119,6 +140,29 @@ class HostPrinter {
       out_ += fmt::format("    {}[i] = {};\n", store.array, expression(store.value, real_, printer));
     }
     out_ += "  }\n}\n";
+    if (row_axis() >= 0) block(kernel, number);
+  }
+
+  void block(const ir::Kernel& kernel, std::size_t number) {
+    const ir::Piece& p = kernel.pieces[number];
+    const std::string r = axis(row_axis());
+    std::vector<std::string> values;
+    for (const std::string& name : p.arrays) {
+      const ArrayArgument& a = argument(kernel, name);
+      if (a.kind == ArrayKind::profile) {
+        values.push_back(a.axis == row_axis() ? fmt::format("{}[{}]", name, r) : name);
+        continue;
+      }
+      values.push_back(fmt::format("{} + {} * {}", name, r, stride(a, row_axis(), a.local)));
+      for (int o = 0; is_strip(a) && o < inner(); ++o) values.push_back(stride(a, o, a.local));
+    }
+    for (int o = 0; o < inner(); ++o) values.push_back("s_" + axis(o));
+    values.insert(values.end(), p.scalars.begin(), p.scalars.end());
+    out_ += fmt::format(
+        "\nONDULA_BLOCK void {}_piece{}(\n    {}) {{\n  for (index {} = first; {} < last; ++{}) {{\n"
+        "    {}_piece{}_row({}, begin, end);\n  }}\n}}\n",
+        kernel.name, number, fmt::join(parameters(kernel, p, true), ",\n    "), r, r, r, kernel.name, number,
+        fmt::join(values, ", "));
   }
 
   void entry(const ir::Kernel& kernel) {
@@ -136,22 +180,41 @@ class HostPrinter {
     for (std::size_t i = 0; i < kernel.scalars.size(); ++i) {
       out_ += fmt::format("  const real {} = scalars[{}];\n", kernel.scalars[i], i);
     }
-    std::string indent = "  ";
-    std::string row;
-    for (int o = 0; o < inner(); ++o) {
-      const std::string a = axis(o);
-      out_ += fmt::format("{}for (index {} = tile[{}]; {} < tile[{}]; ++{}) {{\n", indent, a, 2 * o, a,
-                          2 * o + 1, a);
-      indent += "  ";
-      row += fmt::format("{}{} * s_{}", row.empty() ? "" : " + ", a, a);
-    }
-    out_ += fmt::format("{}const index row = {};\n", indent, row.empty() ? "0" : row);
-    for (std::size_t p = 0; p < kernel.pieces.size(); ++p) dispatch(kernel, layout, p, indent);
-    for (int o = inner() - 1; o >= 0; --o) {
-      indent.resize(indent.size() - 2);
-      out_ += indent + "}\n";
+    indent_ = "  ";
+    if (row_axis() < 0) {
+      for (std::size_t p = 0; p < kernel.pieces.size(); ++p) whole(kernel, layout, p);
+    } else {
+      loops(kernel, layout);
     }
     out_ += "}\n";
+  }
+
+  /// 1-D: one row, every piece in turn.
+  void whole(const ir::Kernel& kernel, const ArgumentLayout& layout, std::size_t number) {
+    for (int side = 0; side < kernel.pieces[number].sides(); ++side) {
+      out_ += fmt::format("  {}_piece{}_row({}, {});\n", kernel.name, number,
+                          fmt::join(arguments(kernel, number, side), ", "), span(layout.box(number, side)));
+    }
+  }
+
+  void loops(const ir::Kernel& kernel, const ArgumentLayout& layout) {
+    const int r = row_axis();
+    for (int o = 0; o < r; ++o) {
+      const std::string a = axis(o);
+      out_ += fmt::format("{}for (index {} = tile[{}]; {} < tile[{}]; ++{}) {{\n", indent_, a, 2 * o, a,
+                          2 * o + 1, a);
+      indent_ += "  ";
+    }
+    out_ += fmt::format("{}for (index first = tile[{}]; first < tile[{}]; first += tile[{}]) {{\n", indent_,
+                        2 * r, 2 * r + 1, 2 * r + 2);
+    indent_ += "  ";
+    out_ += fmt::format("{}const index last = earlier(first + tile[{}], tile[{}]);\n", indent_, 2 * r + 2,
+                        2 * r + 1);
+    for (std::size_t p = 0; p < kernel.pieces.size(); ++p) dispatch(kernel, layout, p);
+    while (indent_.size() > 2) {
+      indent_.resize(indent_.size() - 2);
+      out_ += indent_ + "}\n";
+    }
   }
 
   void strip_arguments(const ArrayArgument& a, int position) {
@@ -162,117 +225,230 @@ class HostPrinter {
     }
   }
 
-  /// One row's call of a piece, guarded by its box; a base piece chooses between itself and its fused
-  /// variants.
-  void dispatch(const ir::Kernel& kernel, const ArgumentLayout& layout, std::size_t number,
-                const std::string& indent) {
+  /// The calls of a piece for one block of rows; a base piece shares the rows with its fused variants.
+  void dispatch(const ir::Kernel& kernel, const ArgumentLayout& layout, std::size_t number) {
     const ir::Piece& p = kernel.pieces[number];
     if (p.role == ir::Role::fused) return;
     if (p.role == ir::Role::base) {
-      choose(kernel, layout, number, indent);
+      choose(kernel, layout, number);
       return;
     }
-    std::string elsewhere;
-    if (p.role == ir::Role::correction) {
-      if (p.region.axis == 0) return;  // every row of the first axis's strips takes the fused variant
-      elsewhere = fmt::format(" && !({})", core(layout, static_cast<std::size_t>(p.base), p.region.axis));
-    }
+    // Every row of the first axis's strips takes the fused variant.
+    if (p.role == ir::Role::correction && p.region.axis == 0) return;
     for (int side = 0; side < p.sides(); ++side) {
-      const std::string guard = inside(layout.box(number, side));
-      const std::string body = call(kernel, number, side, span(layout.box(number, side) + 2 * inner()));
-      if (guard.empty())
-        out_ += indent + body + "\n";
-      else
-        out_ += fmt::format("{}if ({}{})\n{}  {}\n", indent, guard, elsewhere, indent, body);
-    }
-  }
-
-  void choose(const ir::Kernel& kernel, const ArgumentLayout& layout, std::size_t base,
-              const std::string& indent) {
-    const std::string own = inside(layout.box(base, 0));
-    std::vector<std::size_t> along_row;
-    std::string otherwise;
-    for (std::size_t p = 0; p < base; ++p) {
-      const ir::Piece& piece = kernel.pieces[p];
-      if (piece.role != ir::Role::fused || piece.base != static_cast<int>(base)) continue;
-      if (piece.region.axis == inner()) {
-        along_row.push_back(p);
+      const int box = layout.box(number, side);
+      const std::string x = span(box + 2 * inner());
+      const std::string planes = inside(box, row_axis());
+      if (p.role == ir::Role::alone) {
+        run(kernel, number, side, planes, row(box, 0), row(box, 1), x);
         continue;
       }
-      const std::string before = core(layout, base, piece.region.axis);
-      for (int side = 0; side < 2; ++side) {
-        const int box = layout.box(p, side);
-        out_ += fmt::format("{}{}if ({}{})\n{}  {}\n", indent, otherwise, inside(box),
-                            before.empty() ? "" : " && " + before, indent,
-                            call(kernel, p, side, span(box + 2 * inner())));
-        otherwise = "else ";
-      }
+      const int core = layout.core(static_cast<std::size_t>(p.base));
+      const std::string plain = inside(core, row_axis());
+      const std::string both = plain.empty() ? planes : planes + " && !(" + plain + ")";
+      if (!plain.empty()) run(kernel, number, side, both, row(box, 0), row(box, 1), x);
+      if (p.region.axis != inner()) continue;
+      run(kernel, number, side, plain.empty() ? planes : planes + " && " + plain, row(box, 0), row(core, 0),
+          x);
+      run(kernel, number, side, plain.empty() ? planes : planes + " && " + plain, row(core, 1), row(box, 1),
+          x);
     }
-    const std::string plain = call(kernel, base, 0, span(layout.box(base, 0) + 2 * inner()));
-    if (!along_row.empty()) {
-      out_ += fmt::format("{}{}if ({} && {}) {{\n", indent, otherwise, own, core(layout, base, inner()));
-      for (const std::size_t p : along_row) {
-        out_ += indent + "  " + call(kernel, p, 0, span(layout.box(p, 0) + 2 * inner())) + "\n";
-      }
-      out_ += indent + "  " + call(kernel, base, 0, span(layout.core(base) + 2 * inner())) + "\n";
-      for (const std::size_t p : along_row) {
-        out_ += indent + "  " + call(kernel, p, 1, span(layout.box(p, 1) + 2 * inner())) + "\n";
-      }
-      out_ += indent + "}\n";
-      otherwise = "else ";
-    }
-    out_ += fmt::format("{}{}if ({})\n{}  {}\n", indent, otherwise, own, indent, plain);
   }
 
-  /// The row lies within the box that starts at `box`, as far as the outer axes go.
-  std::string inside(int box) const {
-    std::vector<std::string> tests;
+  void choose(const ir::Kernel& kernel, const ArgumentLayout& layout, std::size_t base) {
+    const int own = layout.box(base, 0);
+    const int core = layout.core(base);
+    const std::string x = span(own + 2 * inner());
+    std::vector<int> along(static_cast<std::size_t>(program_.dims()), -1);  // fused variant of each axis
+    for (std::size_t p = 0; p < base; ++p) {
+      const ir::Piece& piece = kernel.pieces[p];
+      const bool variant = piece.role == ir::Role::fused && piece.base == static_cast<int>(base);
+      if (variant) along[static_cast<std::size_t>(piece.region.axis)] = static_cast<int>(p);
+    }
+    std::string otherwise;
+    for (int o = 0; o < row_axis(); ++o) {
+      const int fused = along[static_cast<std::size_t>(o)];
+      for (int side = 0; fused >= 0 && side < 2; ++side) {
+        const int box = layout.box(static_cast<std::size_t>(fused), side);
+        out_ += fmt::format("{}{}if ({}) {{\n", indent_, otherwise, inside(box, row_axis()));
+        indent_ += "  ";
+        run(kernel, static_cast<std::size_t>(fused), side, "", row(box, 0), row(box, 1),
+            span(box + 2 * inner()));
+        indent_.resize(indent_.size() - 2);
+        otherwise = "} else ";
+      }
+    }
+    if (row_axis() > 0) {
+      out_ += fmt::format("{}{}if ({}) {{\n", indent_, otherwise, inside(core, row_axis()));
+      indent_ += "  ";
+    }
+    core_rows(kernel, layout, base, along);
+    if (row_axis() > 0) {
+      indent_.resize(indent_.size() - 2);
+      out_ += fmt::format("{}}} else if ({}) {{\n", indent_, inside(own, row_axis()));
+      indent_ += "  ";
+      run(kernel, base, 0, "", row(own, 0), row(own, 1), x);
+      indent_.resize(indent_.size() - 2);
+      out_ += indent_ + "}\n";
+    }
+  }
+
+  /// In a plane without layers of the axes before: strips of the row axis fused, then aprons plain, then rows
+  /// between, where the innermost strips are fused.
+  void core_rows(const ir::Kernel& kernel, const ArgumentLayout& layout, std::size_t base,
+                 const std::vector<int>& along) {
+    const int own = layout.box(base, 0);
+    const int core = layout.core(base);
+    const std::string x = span(own + 2 * inner());
+    std::string low = row(own, 0), high = row(own, 1);
+    const int across = along[static_cast<std::size_t>(row_axis())];
+    for (int side = 0; across >= 0 && side < 2; ++side) {
+      const int box = layout.box(static_cast<std::size_t>(across), side);
+      run(kernel, static_cast<std::size_t>(across), side, "", row(box, 0), row(box, 1),
+          span(box + 2 * inner()));
+      if (side == 0)
+        low = row(box, 1);
+      else
+        high = fmt::format("earlier({}, {})", row(box, 0), row(own, 1));
+    }
+    run(kernel, base, 0, "", low, row(core, 0), x);
+    const int inward = along[static_cast<std::size_t>(inner())];
+    if (inward < 0) {
+      run(kernel, base, 0, "", row(core, 0), row(core, 1), x);
+    } else {
+      std::vector<std::string> values = core_arguments(kernel, base, static_cast<std::size_t>(inward), false);
+      const auto strip = static_cast<std::size_t>(inward);
+      for (const int span_at : {layout.box(strip, 0), core, layout.box(strip, 1)}) {
+        values.push_back(span(span_at + 2 * inner()));
+      }
+      out_ += fmt::format("{}if (later(first, {}) < earlier(last, {})) {{\n", indent_, row(core, 0),
+                          row(core, 1));
+      out_ += fmt::format("{}  {}_core{}(later(first, {}), earlier(last, {}), {});\n{}}}\n", indent_,
+                          kernel.name, base, row(core, 0), row(core, 1), fmt::join(values, ", "), indent_);
+    }
+    run(kernel, base, 0, "", row(core, 1), high, x);
+  }
+
+  /// The arrays, strides and scalars of a base piece and its innermost fused variant, each once: as the
+  /// kernel passes them (at the plane's origin), or declared as parameters.
+  std::vector<std::string> core_arguments(const ir::Kernel& kernel, std::size_t base, std::size_t fused,
+                                          bool declared) const {
+    std::vector<std::string> result;
+    std::set<std::string> locals(kernel.pieces[base].arrays.begin(), kernel.pieces[base].arrays.end());
+    locals.insert(kernel.pieces[fused].arrays.begin(), kernel.pieces[fused].arrays.end());
+    for (const ArrayArgument& a : kernel.arrays) {
+      if (!locals.contains(a.local)) continue;
+      if (declared) {
+        result.push_back(fmt::format("{}real* {}", a.written ? "" : "const ", a.identifier));
+      } else if (a.kind == ArrayKind::profile) {
+        result.push_back(a.axis >= row_axis() ? a.identifier
+                                              : fmt::format("{}[{}]", a.identifier, axis(a.axis)));
+      } else {
+        std::string at = a.identifier;
+        for (int o = 0; o < row_axis(); ++o)
+          at += fmt::format(" + {} * {}", axis(o), stride(a, o, a.identifier));
+        result.push_back(at);
+      }
+      for (int o = 0; is_strip(a) && o < inner(); ++o) {
+        result.push_back((declared ? "[[maybe_unused]] const index " : "") + stride(a, o, a.identifier));
+      }
+    }
     for (int o = 0; o < inner(); ++o) {
+      result.push_back((declared ? "[[maybe_unused]] const index s_" : "s_") + axis(o));
+    }
+    std::set<std::string> scalars(kernel.pieces[base].scalars.begin(), kernel.pieces[base].scalars.end());
+    scalars.insert(kernel.pieces[fused].scalars.begin(), kernel.pieces[fused].scalars.end());
+    for (const std::string& scalar : scalars) result.push_back((declared ? "const real " : "") + scalar);
+    return result;
+  }
+
+  /// A block of rows whose ends lie in the innermost layer: minus strip, the row between, plus strip, row by
+  /// row, so that memory streams along whole rows.
+  void core_block(const ir::Kernel& kernel, std::size_t base, std::size_t fused) {
+    std::vector<std::string> declared = {"const index first", "const index last"};
+    for (std::string& parameter : core_arguments(kernel, base, fused, true))
+      declared.push_back(std::move(parameter));
+    for (const char* span : {"low", "middle", "high"}) {
+      declared.push_back(fmt::format("const index begin_{}", span));
+      declared.push_back(fmt::format("const index end_{}", span));
+    }
+    const std::string r = axis(row_axis());
+    out_ += fmt::format(
+        "\nONDULA_BLOCK void {}_core{}(\n    {}) {{\n  for (index {} = first; {} < last; ++{}) {{\n",
+        kernel.name, base, fmt::join(declared, ",\n    "), r, r, r);
+    const std::array<std::pair<std::size_t, int>, 3> order = {{{fused, 0}, {base, 0}, {fused, 1}}};
+    static constexpr std::array<const char*, 3> names = {"low", "middle", "high"};
+    for (std::size_t k = 0; k < order.size(); ++k) {
+      const auto [number, side] = order[k];
+      std::vector<std::string> values;
+      for (const std::string& name : kernel.pieces[number].arrays) {
+        const ArrayArgument& a = argument(kernel, name, side);
+        if (a.kind == ArrayKind::profile) {
+          values.push_back(a.axis == row_axis() ? fmt::format("{}[{}]", name, r) : name);
+          continue;
+        }
+        values.push_back(fmt::format("{} + {} * {}", a.identifier, r, stride(a, row_axis(), a.identifier)));
+        for (int o = 0; is_strip(a) && o < inner(); ++o) values.push_back(stride(a, o, a.identifier));
+      }
+      for (int o = 0; o < inner(); ++o) values.push_back("s_" + axis(o));
+      values.insert(values.end(), kernel.pieces[number].scalars.begin(), kernel.pieces[number].scalars.end());
+      out_ += fmt::format("    {}_piece{}_row({}, begin_{}, end_{});\n", kernel.name, number,
+                          fmt::join(values, ", "), names[k], names[k]);
+    }
+    out_ += "  }\n}\n";
+  }
+
+  /// Rows [lo, hi) of the block, where `guard` holds.
+  void run(const ir::Kernel& kernel, std::size_t number, int side, const std::string& guard,
+           const std::string& lo, const std::string& hi, const std::string& x) {
+    out_ += fmt::format("{}if ({}{}later(first, {}) < earlier(last, {})) {{\n", indent_, guard,
+                        guard.empty() ? "" : " && ", lo, hi);
+    out_ += fmt::format("{}  {}_piece{}({}, later(first, {}), earlier(last, {}), {});\n{}}}\n", indent_,
+                        kernel.name, number, fmt::join(arguments(kernel, number, side), ", "), lo, hi, x,
+                        indent_);
+  }
+
+  /// The plane lies within the box that starts at `box`, as far as the axes before `axis_end` go.
+  std::string inside(int box, int axis_end) const {
+    std::vector<std::string> tests;
+    for (int o = 0; o < axis_end; ++o) {
       tests.push_back(
           fmt::format("{} >= n[{}] && {} < n[{}]", axis(o), box + 2 * o, axis(o), box + 2 * o + 1));
     }
     return fmt::format("{}", fmt::join(tests, " && "));
   }
 
-  /// The row lies outside the layers (and aprons) of every axis before `axis_end`.
-  std::string core(const ArgumentLayout& layout, std::size_t base, int axis_end) const {
-    std::vector<std::string> tests;
-    const int at = layout.core(base);
-    for (int o = 0; o < axis_end; ++o) {
-      tests.push_back(fmt::format("{} >= n[{}] && {} < n[{}]", axis(o), at + 2 * o, axis(o), at + 2 * o + 1));
-    }
-    return fmt::format("{}", fmt::join(tests, " && "));
-  }
+  /// The first (0) or one past the last (1) row of a box.
+  std::string row(int box, int end) const { return fmt::format("n[{}]", box + 2 * row_axis() + end); }
 
   static std::string span(int position) { return fmt::format("n[{}], n[{}]", position, position + 1); }
 
-  std::string call(const ir::Kernel& kernel, std::size_t number, int side, const std::string& span) const {
+  /// Arrays at the plane's origin, strides and scalars: what a call passes before its rows and span.
+  std::vector<std::string> arguments(const ir::Kernel& kernel, std::size_t number, int side) const {
     const ir::Piece& p = kernel.pieces[number];
     std::vector<std::string> values;
     for (const std::string& name : p.arrays) {
       const ArrayArgument& a = argument(kernel, name, side);
       if (a.kind == ArrayKind::profile) {
-        values.push_back(a.axis == inner() ? name : fmt::format("{}[{}]", name, axis(a.axis)));
-        continue;
-      }
-      if (!is_strip(a)) {
-        values.push_back(name + " + row");
+        values.push_back(a.axis >= row_axis() ? name : fmt::format("{}[{}]", name, axis(a.axis)));
         continue;
       }
       std::string at = a.identifier;
-      for (int o = 0; o < inner(); ++o) at += fmt::format(" + {} * {}", axis(o), stride(a, o, a.identifier));
+      for (int o = 0; o < row_axis(); ++o)
+        at += fmt::format(" + {} * {}", axis(o), stride(a, o, a.identifier));
       values.push_back(at);
-      for (int o = 0; o < inner(); ++o) values.push_back(stride(a, o, a.identifier));
+      for (int o = 0; is_strip(a) && o < inner(); ++o) values.push_back(stride(a, o, a.identifier));
     }
     for (int o = 0; o < inner(); ++o) values.push_back("s_" + axis(o));
     values.insert(values.end(), p.scalars.begin(), p.scalars.end());
-    return fmt::format("{}_piece{}({}, {});", kernel.name, number, fmt::join(values, ", "), span);
+    return values;
   }
 
   const ir::KernelSet& set_;
   const ir::Program& program_;
   Real real_;
   std::string out_;
+  std::string indent_;
 };
 
 }  // namespace

@@ -19,7 +19,8 @@ enum class Real { float32, float64 };
 ///   core(p) + {2a, 2a+1}              of a base piece: rows (outer axes) outside strips and aprons, and the
 ///   span of the
 ///                                     innermost axis that its fused variants leave
-/// and in `tile`: {2a, 2a+1} lo and hi along outer axis a. The innermost axis has stride 1.
+/// and in `tile`: {2a, 2a+1} lo and hi along outer axis a, then the rows of one block. The innermost axis has
+/// stride 1.
 class ArgumentLayout {
  public:
   ArgumentLayout(const ir::Kernel& kernel, int dims);

@@ -7,6 +7,10 @@
 namespace ondula::passes {
 namespace {
 
+/// Rows a piece runs through before the next piece follows: enough to pay for a call, few enough to stay in a
+/// first- or second-level cache until the corrections come.
+constexpr std::int64_t block_rows = 8;
+
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 /// [0, count) in `pieces` nearly equal parts.
@@ -27,7 +31,7 @@ std::vector<std::vector<std::int64_t>> host_tiles(const ir::Kernel& kernel, cons
   const std::int64_t wanted = 4 * static_cast<std::int64_t>(target.threads);
   std::vector<std::vector<std::int64_t>> tiles;
   if (domain.dims == 2) {
-    for (const ir::Range& z : parts(domain.total(0), wanted)) tiles.push_back({z.lo, z.hi});
+    for (const ir::Range& z : parts(domain.total(0), wanted)) tiles.push_back({z.lo, z.hi, block_rows});
     return tiles;
   }
   int streams = 0;
@@ -37,7 +41,7 @@ std::vector<std::vector<std::int64_t>> host_tiles(const ir::Kernel& kernel, cons
   const auto blocks = parts(domain.total(1), ceil_div(domain.total(1), rows));
   const std::int64_t cuts = ceil_div(wanted, static_cast<std::int64_t>(blocks.size()));
   for (const ir::Range& z : parts(domain.total(0), cuts)) {
-    for (const ir::Range& y : blocks) tiles.push_back({z.lo, z.hi, y.lo, y.hi});
+    for (const ir::Range& y : blocks) tiles.push_back({z.lo, z.hi, y.lo, y.hi, block_rows});
   }
   return tiles;
 }

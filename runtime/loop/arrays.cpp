@@ -108,15 +108,6 @@ std::vector<ArrayPlan> plan_arrays(const ir::KernelSet& set, const ir::Domain& d
       plans.push_back({key, line});
     }
   }
-  // Buffers start on pages: without a skew the same cell of every array would fall on the same cache set.
-  const std::int64_t line = 64 / static_cast<std::int64_t>(element_bytes);
-  std::int64_t skew = 0;
-  for (ArrayPlan& plan : plans) {
-    if (plan.key.kind == ir::ArrayKind::profile) continue;
-    plan.layout.origin += skew * line;
-    plan.layout.size += skew * line;
-    skew = (skew + 21) % 64;
-  }
   return plans;
 }
 

@@ -389,8 +389,8 @@ class CompiledEngine final : public Engine {
       const int radius = set_.program.radius();
       const auto low = domain.apron(axis, 0, half, radius);
       const auto high = domain.apron(axis, 1, half, radius);
-      box[at(axis)] = {low.hi, high.lo};
-      if (!strips.usable) box[at(axis)] = {0, 0};
+      box[at(axis)] = common({low.hi, high.lo}, domain.live(field, axis));
+      if (!strips.usable) box[at(axis)] = {box[at(axis)].hi, box[at(axis)].hi};
     }
     box[at(inner)] = common(domain.live(field, inner), {strips.sides[0].hi, strips.sides[1].lo});
     return box;

@@ -3,7 +3,6 @@
 #include "runtime/loop/layout.hpp"
 
 #include <array>
-#include <limits>
 
 namespace ondula::loop {
 namespace {
@@ -17,40 +16,9 @@ struct Axis {
   std::int64_t count = 1;
 };
 
-/// Lines to add to a plane of `plane` lines so that the planes and rows a stencil of `halo` cells touches at
-/// one point fall on different sets of a first-level cache (64 sets of one line on every x86-64 of today).
-std::int64_t plane_gap(std::int64_t plane, std::int64_t pitch, int halo) {
-  constexpr std::int64_t sets = 64;
-  std::int64_t best = 0;
-  int fewest = std::numeric_limits<int>::max();
-  for (std::int64_t gap = 0; gap < sets; ++gap) {
-    std::array<int, sets> used{};
-    int meetings = 0;
-    const auto touch = [&](std::int64_t lines) {
-      // A shifted row straddles two lines.
-      for (const std::int64_t line : {lines, lines + 1}) {
-        meetings += used[static_cast<std::size_t>(((line % sets) + sets) % sets)]++;
-      }
-    };
-    touch(0);
-    for (std::int64_t k = 1; k <= halo; ++k) {
-      for (const std::int64_t stride : {plane + gap, pitch}) {
-        touch(k * stride);
-        touch(-k * stride);
-      }
-    }
-    if (meetings < fewest) {
-      fewest = meetings;
-      best = gap;
-    }
-  }
-  return best;
-}
-
 /// Rows of whole lines, an odd number of them where there are several: rows that differ by a power of two
 /// meet in the same cache sets (a 256^3 grid ran at half speed).
-Layout arranged(const std::array<Axis, ir::max_axes>& axes, int dims, std::int64_t lead, std::int64_t unit,
-                int halo) {
+Layout arranged(const std::array<Axis, ir::max_axes>& axes, int dims, std::int64_t lead, std::int64_t unit) {
   const auto inner = static_cast<std::size_t>(dims - 1);
   std::int64_t pitch = rounded(lead + axes[inner].count, unit);
   if (dims > 1 && pitch > 2 * unit && (pitch / unit) % 2 == 0) pitch += unit;
@@ -63,7 +31,6 @@ Layout arranged(const std::array<Axis, ir::max_axes>& axes, int dims, std::int64
     layout.stride[axis] = stride;
     origin -= axes[axis].first * stride;
     stride *= axes[axis].count;
-    if (a == 1 && halo > 0) stride += unit * plane_gap(stride / unit, pitch / unit, halo);
   }
   layout.origin = origin - axes[inner].first;
   // The last row's right halo runs into what would be the next row's lead.
@@ -82,7 +49,7 @@ Layout full_layout(const ir::Domain& domain, int halo, std::size_t element_bytes
     axes[static_cast<std::size_t>(a)] = {-margin, domain.total(a) + 2 * margin};
   }
   // One gap of 2*halo between rows serves as the right halo of one and the left halo of the next.
-  return arranged(axes, domain.dims, rounded(2 * halo, unit), unit, halo);
+  return arranged(axes, domain.dims, rounded(2 * halo, unit), unit);
 }
 
 Layout strip_layout(const ir::Domain& domain, int axis, int side, const ir::Range& range, int reach,
@@ -95,10 +62,10 @@ Layout strip_layout(const ir::Domain& domain, int axis, int side, const ir::Rang
   if (inner) {
     // The gap between rows serves both neighbours, since both read zeros there.
     axes[static_cast<std::size_t>(axis)] = {range.lo, range.size()};
-    return arranged(axes, domain.dims, rounded(2 * reach, unit), unit, 0);
+    return arranged(axes, domain.dims, rounded(2 * reach, unit), unit);
   }
   axes[static_cast<std::size_t>(axis)] = {range.lo - before, range.size() + 3 * reach};
-  return arranged(axes, domain.dims, 0, unit, 0);
+  return arranged(axes, domain.dims, 0, unit);
 }
 
 WideStrips wide_strips(const ir::Domain& domain, bool half, int radius, std::size_t element_bytes) {
