@@ -353,9 +353,9 @@ std::string dump(const KernelSet& set) {
       out += fmt::format("  piece {}: {} loads, {} stores, {} flops\n", piece.comment, cost.loads,
                          cost.stores, cost.flops);
       for (const Let& let : piece.lets)
-        out += fmt::format("    {} = {}\n", let.name, text(let.value, set.program.axes));
+        out += fmt::format("    {} = {}\n", let.name, lowered_text(let.value, set.program.axes));
       for (const Store& store : piece.stores) {
-        out += fmt::format("    {}' = {}\n", store.array, text(store.value, set.program.axes));
+        out += fmt::format("    {}' = {}\n", store.array, lowered_text(store.value, set.program.axes));
       }
     }
   }
