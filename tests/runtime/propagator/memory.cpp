@@ -5,6 +5,7 @@
 #include "compiler/passes/pipeline.hpp"
 #include "runtime/domain.hpp"
 #include "runtime/loop/arrays.hpp"
+#include "runtime/loop/engine.hpp"
 #include "tests/runtime/jit/support.hpp"
 #include "tests/runtime/propagator/small.hpp"
 
@@ -81,6 +82,26 @@ TEST_CASE("B15: without layers there are no memory variables at all") {
     const ir::Domain domain = make_domain(small_grid(3, 40, {kind, 0}), 8);
     for (const loop::ArrayPlan& plan : loop::plan_arrays(compilation.kernels, domain, 4))
       CHECK(plan.key.side == -1);
+  }
+}
+
+TEST_CASE("B3: bytes of 1295^3 and beyond are exact, with nothing allocated") {
+  const auto compilation = passes::compile(equations::acoustic(), {default_axes(3), 8, false, false});
+  for (const std::int64_t n : {std::int64_t{1295}, std::int64_t{20000}}) {
+    const ir::Domain domain = make_domain(small_grid(3, n, {FaceKind::rigid, 0}), 8);
+    const double cells = static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n);
+    double elements = 0;
+    for (const loop::ArrayPlan& plan : loop::plan_arrays(compilation.kernels, domain, 4)) {
+      elements += static_cast<double>(plan.layout.size);
+      if (plan.key.kind == ir::ArrayKind::profile) continue;
+      CHECK(static_cast<double>(plan.layout.size) > cells);
+      CHECK(static_cast<double>(plan.layout.size) < 1.06 * cells);
+      const ir::Extents last = {n - 1, n - 1, n - 1};
+      CHECK(plan.layout.at(last) < plan.layout.size);
+      CHECK(plan.layout.at(last) > static_cast<std::int64_t>(0.9 * cells));
+    }
+    const auto bytes = static_cast<double>(loop::compiled_engine_bytes(compilation, domain, DType::float32));
+    CHECK(bytes == 4 * elements);
   }
 }
 

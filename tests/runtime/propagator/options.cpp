@@ -77,6 +77,24 @@ TEST_CASE("E8: a model or an initial state of an unknown name is refused with th
                        UserError);
 }
 
+TEST_CASE("B13: snapshots come whole, and an array one value short is refused with the count it needs") {
+  ONDULA_NEEDS_CLANG();
+  Propagator propagator(equations::acoustic(), small_grid(2), small_options());
+  std::vector<std::int64_t> steps;
+  propagator.on_step(25, [&](const StepView& view) {
+    steps.push_back(view.step);
+    CHECK(view.field("u").size() == 24 * 24);
+    CHECK_THROWS_AS(view.field("v"), UserError);
+  });
+  small_record(propagator, 2);
+  CHECK(steps == std::vector<std::int64_t>{0, 25, 50});
+  const std::vector<double> short_by_one(24 * 24 - 1);
+  CHECK_THROWS_WITH_AS(propagator.set_initial("u", short_by_one), doctest::Contains("which has 576 nodes"),
+                       UserError);
+  CHECK_THROWS_WITH_AS(propagator.set_model("vp", short_by_one), doctest::Contains("which has 576 nodes"),
+                       UserError);
+}
+
 TEST_CASE("E11: a model in Fortran order, every second value of a larger one, or reversed gives one record") {
   ONDULA_NEEDS_CLANG();
   constexpr std::int64_t n = 24;
