@@ -24,6 +24,7 @@ COUPLED(plain, "speed", "pull", "p", "q", "o")
 COUPLED(temporaries, "c0", "w1", "t0", "r0", "tmp0")
 COUPLED(emitters, "nx", "row", "i", "real", "z")
 COUPLED(arguments, "tile", "scalars", "arrays", "n", "index")
+COUPLED(blocks, "first", "last", "earlier", "later", "begin")
 COUPLED(devices, "u_vec", "threadIdx", "blockIdx", "warpSize", "half")
 COUPLED(keywords, "lambda", "new", "double", "in", "register")
 COUPLED(functions, "fma", "sqrt", "begin", "end", "main")
@@ -98,7 +99,7 @@ void check_same(const EquationDefinition& plain_names, const std::vector<Equatio
 
 TEST_CASE("F1: names of the emitters' own temporaries and arguments give the numbers of neutral names") {
   ONDULA_NEEDS_CLANG();
-  check_same(plain(), {temporaries(), emitters(), arguments(), devices(), functions()});
+  check_same(plain(), {temporaries(), emitters(), arguments(), blocks(), devices(), functions()});
 }
 
 TEST_CASE("F1: names that look like another's with a suffix give the numbers of neutral names") {
