@@ -104,8 +104,8 @@ class Propagator::Impl {
     std::int64_t nodes = 1;
     for (const std::int64_t n : grid_.shape) nodes *= n;
     if (static_cast<std::int64_t>(values.size()) != nodes) {
-      throw UserError(fmt::format("initial {}: {} values for a grid of ({})", name, values.size(),
-                                  fmt::join(grid_.shape, ", ")));
+      throw UserError(fmt::format("initial {}: {} values for a grid of ({}), which has {} nodes", name,
+                                  values.size(), fmt::join(grid_.shape, ", "), nodes));
     }
     for (std::size_t i = 0; i < values.size(); ++i) {
       if (!std::isfinite(values[i]))

@@ -118,5 +118,8 @@ bool time_dependent(Expr e);
 /// slowest first; a prime marks the next time level, a back-tick the previous one, [0,1/2] an offset in
 /// cells.
 std::string text(Expr e, const std::vector<std::string>& axes = {});
+/// The same for expressions of Kernels, whose offsets count cells and whose profiles are named by their
+/// argument.
+std::string lowered_text(Expr e, const std::vector<std::string>& axes);
 
 }  // namespace ondula::ir

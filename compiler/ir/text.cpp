@@ -9,7 +9,8 @@ namespace {
 
 class Printer {
  public:
-  explicit Printer(const std::vector<std::string>& axes) : axes_(axes) {}
+  /// `lowered`: offsets count cells, and a profile's name is whole.
+  Printer(const std::vector<std::string>& axes, bool lowered) : axes_(axes), lowered_(lowered) {}
 
   std::string print(Expr e) const {
     const Node& n = *e;
@@ -25,6 +26,7 @@ class Printer {
       case Kind::field:
         return n.name + (n.level == 0 ? "" : n.level > 0 ? "'" : "`") + at(n);
       case Kind::profile:
+        if (lowered_) return n.name;
         return fmt::format("{}_{}{}", n.name, axis(n.axis), n.staggered ? "_half" : "");
       case Kind::source:
         return "source(" + n.name + ")";
@@ -58,7 +60,7 @@ class Printer {
     std::string result;
     for (std::size_t i = 0; i < count; ++i) {
       if (i != 0) result += ",";
-      const int half = n.offset[i];
+      const int half = lowered_ ? 2 * n.offset[i] : n.offset[i];
       result += half % 2 == 0 ? std::to_string(half / 2) : fmt::format("{}/2", half);
     }
     return "[" + result + "]";
@@ -79,10 +81,15 @@ class Printer {
   }
 
   const std::vector<std::string>& axes_;
+  bool lowered_;
 };
 
 }  // namespace
 
-std::string text(Expr e, const std::vector<std::string>& axes) { return Printer(axes).print(e); }
+std::string text(Expr e, const std::vector<std::string>& axes) { return Printer(axes, false).print(e); }
+
+std::string lowered_text(Expr e, const std::vector<std::string>& axes) {
+  return Printer(axes, true).print(e);
+}
 
 }  // namespace ondula::ir

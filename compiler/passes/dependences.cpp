@@ -36,18 +36,32 @@ class Footprint {
   Footprint(const ir::Program& program, const ir::Update& update) : program_(program), update_(update) {
     walk(update.value);
     Touch& target = touches_[slot_name(program, update.field, 1)];
-    if (target.read > Reach::point) {
-      throw InternalError(
-          fmt::format("equation {}: the update of {} reads a neighbour of what it writes in place",
-                      program.equation, update.field));
-    }
+    if (target.read > Reach::point) refuse("reads a neighbour of what it writes in place");
     target.written = true;
     if (update.accumulate) target.read = std::max(target.read, Reach::point);
   }
 
   const std::map<std::string, Touch>& touches() const { return touches_; }
 
+  /// Refuses to read a value of this step's beginning that `earlier` has overwritten: a first-order field has
+  /// one level only.
+  void require_not_overwritten(const ir::Update& earlier) const {
+    if (earlier.field == update_.field || program_.field(earlier.field).time_order == 2) return;
+    if (old_.contains(earlier.field)) {
+      refuse("reads " + earlier.field +
+             " as it was before its own update, which comes first and is in place");
+    }
+  }
+
  private:
+  /// An author's equation may ask for what kernels cannot do; a memory variable of ours may not.
+  [[noreturn]] void refuse(const std::string& what) const {
+    const std::string fault =
+        fmt::format("equation {}: the update of {} {}", program_.equation, update_.field, what);
+    if (program_.field(update_.field).strip_axis >= 0) throw InternalError(fault);
+    throw UserError(update_.location.line > 0 ? update_.location.text() + ": " + fault : fault);
+  }
+
   void walk(Expr e) {
     if (!seen_.insert(e->id).second) return;
     if (e->kind == Kind::field) {
@@ -59,6 +73,7 @@ class Footprint {
         const bool away = target.stagger[a] + e->offset[a] != field.stagger[a];
         if (away) reach = std::max(reach, axis == program_.dims() - 1 ? Reach::row : Reach::neighbour);
       }
+      if (e->level < 1) old_.insert(e->name);
       Touch& touch = touches_[slot_name(program_, e->name, e->level)];
       touch.read = std::max(touch.read, reach);
     }
@@ -68,8 +83,21 @@ class Footprint {
   const ir::Program& program_;
   const ir::Update& update_;
   std::map<std::string, Touch> touches_;
+  std::set<std::string> old_;  // fields read at a level before the step's new one
   std::set<std::uint32_t> seen_;
 };
+
+/// Every update of the step against those before it, across injections and halos too.
+void refuse_overwritten(const ir::Program& program) {
+  std::vector<const ir::Update*> earlier;
+  for (const ir::Operation& operation : program.operations) {
+    const auto* update = std::get_if<ir::Update>(&operation);
+    if (update == nullptr) continue;
+    const Footprint footprint(program, *update);
+    for (const ir::Update* before : earlier) footprint.require_not_overwritten(*before);
+    earlier.push_back(update);
+  }
+}
 
 enum class Relation { free, ordered, apart };
 
@@ -123,6 +151,7 @@ std::vector<Sweep> grouped(const ir::Program& program, const std::vector<int>& u
 }  // namespace
 
 std::vector<SweepOrOperation> dependences(const ir::Program& expanded) {
+  refuse_overwritten(expanded);
   std::vector<SweepOrOperation> result;
   std::vector<int> pending;
   const auto flush = [&] {

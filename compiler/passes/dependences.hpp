@@ -23,7 +23,9 @@ struct SweepOrOperation {
 /// Groups updates between injections, halos and samples into as few sweeps as their dependences allow, each
 /// as late as possible, so that a correction runs right after the row it corrects. A row is completed by one
 /// piece before the next begins: a later piece may read what an earlier one wrote in the same row at any x,
-/// but not in other rows. Throws InternalError where an update reads a neighbour of what it writes in place.
+/// but not in other rows. Throws UserError with the author's line where an update reads a neighbour of what
+/// it writes in place, or a first-order field as it was before an earlier update of the same step
+/// (InternalError where the update is ours).
 std::vector<SweepOrOperation> dependences(const ir::Program& expanded);
 
 }  // namespace ondula::passes

@@ -109,6 +109,7 @@ class KernelBuilder {
     piece_.base = base;
     piece_.region = region;
     piece_.live_field = update(group[0]).field;
+    piece_.location = update(group[0]).location;
     stored_.clear();
     std::vector<std::pair<std::string, Expr>> values;
     std::vector<std::string> names;
@@ -132,7 +133,6 @@ class KernelBuilder {
       names.push_back(u.field);
     }
     piece_.comment = fmt::format("{}{}", fmt::join(names, ", "), where(region));
-    piece_.location = update(group[0]).location;
     if (role == ir::Role::fused) piece_.comment += ", with the plain update";
     emit_lets(values);
     kernel_.pieces.push_back(std::move(piece_));
@@ -207,7 +207,10 @@ class KernelBuilder {
     }
     if (field.strip_axis >= 0) {
       if (piece_.region.kind == RegionKind::live || piece_.region.axis != field.strip_axis) {
-        throw InternalError(fmt::format("{} is used outside the layers of its axis", field.name));
+        throw UserError(fmt::format(
+            "{}: equation {}: derivatives along two axes are nested, as in grad(div(v)); kernels have no "
+            "absorbing layer for those yet ({} would be read outside its layer)",
+            piece_.location.text(), program_.equation, field.name));
       }
       argument.axis = field.strip_axis;
       argument.local = argument.identifier;
@@ -350,9 +353,9 @@ std::string dump(const KernelSet& set) {
       out += fmt::format("  piece {}: {} loads, {} stores, {} flops\n", piece.comment, cost.loads,
                          cost.stores, cost.flops);
       for (const Let& let : piece.lets)
-        out += fmt::format("    {} = {}\n", let.name, text(let.value, set.program.axes));
+        out += fmt::format("    {} = {}\n", let.name, lowered_text(let.value, set.program.axes));
       for (const Store& store : piece.stores) {
-        out += fmt::format("    {}' = {}\n", store.array, text(store.value, set.program.axes));
+        out += fmt::format("    {}' = {}\n", store.array, lowered_text(store.value, set.program.axes));
       }
     }
   }

@@ -24,12 +24,25 @@ COUPLED(plain, "speed", "pull", "p", "q", "o")
 COUPLED(temporaries, "c0", "w1", "t0", "r0", "tmp0")
 COUPLED(emitters, "nx", "row", "i", "real", "z")
 COUPLED(arguments, "tile", "scalars", "arrays", "n", "index")
+COUPLED(blocks, "first", "last", "earlier", "later", "begin")
 COUPLED(devices, "u_vec", "threadIdx", "blockIdx", "warpSize", "half")
 COUPLED(keywords, "lambda", "new", "double", "in", "register")
 COUPLED(functions, "fma", "sqrt", "begin", "end", "main")
 COUPLED(suffixes, "a_z", "s_z", "u", "u_next", "u_psi_z")
 COUPLED(sides, "dt", "h_z", "u_zeta_x_lo", "u_hi", "u_half")
 COUPLED(macros, "unix", "linux", "ONDULA_ROW", "ONDULA_LOOP", "x")
+
+/// The name under trial.
+std::string& tried() {
+  static std::string name;
+  return name;
+}
+
+EQUATION(named, "a field of any name") {
+  auto vp = parameter("vp", "m/s", positive);
+  auto u = scalar(tried(), "Pa");
+  evolve(dtt(u) = sq(vp) * laplacian(u));
+}
 
 /// A vector and a scalar whose name is what a component would be printed as.
 #define WITH_VECTOR(NAME, V, F)                   \
@@ -86,7 +99,7 @@ void check_same(const EquationDefinition& plain_names, const std::vector<Equatio
 
 TEST_CASE("F1: names of the emitters' own temporaries and arguments give the numbers of neutral names") {
   ONDULA_NEEDS_CLANG();
-  check_same(plain(), {temporaries(), emitters(), arguments(), devices(), functions()});
+  check_same(plain(), {temporaries(), emitters(), arguments(), blocks(), devices(), functions()});
 }
 
 TEST_CASE("F1: names that look like another's with a suffix give the numbers of neutral names") {
@@ -104,6 +117,21 @@ TEST_CASE("F1: components and scalars that would be printed alike stay apart") {
 TEST_CASE("F2: C++ keywords as names of parameters and fields compile, and give the numbers of plain names") {
   ONDULA_NEEDS_CLANG();
   check_same(plain(), {keywords()});
+}
+
+TEST_CASE("F2: what is no plain identifier is refused as a name, with what is allowed") {
+  for (const char* name :
+       {"", "__x", "_x", "x_", "x__y", "1x", "u.z", "a b", "u-v", "u\n", "\u03bb", "\xc3\xa9t\xc3\xa9"}) {
+    CAPTURE(name);
+    tried() = name;
+    CHECK_THROWS_WITH_AS(
+        named().instantiate({"z"}),
+        doctest::Contains("is no name: a letter, then letters, digits and single underscores"), UserError);
+  }
+  for (const char* name : {"x", "x1", "u_1", "operator", "Ox_y9"}) {
+    tried() = name;
+    CHECK(named().instantiate({"z"}).fields[0].name == name);
+  }
 }
 
 }  // namespace ondula::test

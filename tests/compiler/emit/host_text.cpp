@@ -141,4 +141,11 @@ TEST_CASE("emit: grid, step and spacing are arguments, so the text does not depe
   CHECK(hits(text, R"(\bh_[zyx]\b)") == 0);
 }
 
+TEST_CASE("B1, B4: every index of the text is 64 bits wide") {
+  const std::string text = code(all_texts());
+  CHECK(hits(text, "using index = long long;") == 18);
+  CHECK(hits(text, R"(\b(int|unsigned|short|long)\b)") == 2 * 18);  // the two words of `long long`
+  CHECK(hits(text, R"(for \((?!index ))") == 0);
+}
+
 }  // namespace ondula::test

@@ -100,7 +100,7 @@ TEST_CASE("dependences: a neighbour in another row parts two sweeps, one in the 
 TEST_CASE("dependences: what reads an old neighbour runs before the update that overwrites it") {
   Small s;
   s.update("g", s.read("f", 0, -1, 0));
-  s.update("f", s.read("g", 0, 0, 0));
+  s.update("f", s.read("g", 1, 0, 0));
   CHECK(sweeps(s.program) == Names{{"g"}, {"f"}});
 }
 
@@ -110,11 +110,43 @@ TEST_CASE("A9: an update that reads a neighbour of what it writes in place is re
     s.update("f", s.read("f", 0, z, x));
     CHECK_THROWS_WITH_AS(passes::dependences(s.program),
                          "equation small: the update of f reads a neighbour of what it writes in place",
-                         InternalError);
+                         UserError);
+    s.program.fields[0].strip_axis = 0;
+    CHECK_THROWS_AS(passes::dependences(s.program), InternalError);
   }
   Small own;
   own.update("f", own.read("f", 0, 0, 0));
   CHECK_NOTHROW(passes::dependences(own.program));
+}
+
+TEST_CASE("dependences: a value that an earlier update has overwritten is refused") {
+  Small s;
+  s.update("f", s.read("f", 0, 0, 0));
+  s.update("g", s.read("f", 0, 0, 0));
+  CHECK_THROWS_WITH_AS(
+      passes::dependences(s.program),
+      doctest::Contains("the update of g reads f as it was before its own update, which comes first"),
+      UserError);
+}
+
+EQUATION(diffusion, "a first-order field with derivatives of itself") {
+  auto k = parameter("k", "m^2/s", positive);
+  auto u = scalar("u", "Pa");
+  evolve(dt(u) = k * laplacian(u) + source(u));
+}
+
+EQUATION(relaxation, "components of one tensor that feed each other") {
+  auto k = parameter("k", "1/s", positive);
+  auto s = symmetric_tensor("s", "Pa");
+  evolve(dt(s) = -moment_rate(s) - k * trace(s) * identity());
+}
+
+TEST_CASE("A9: equations that would need a second level are refused with the author's line") {
+  for (const EquationDefinition& equation : {diffusion(), relaxation()}) {
+    const std::string line = equation.instantiate(default_axes(2)).evolutions[0].location.text();
+    CHECK_THROWS_WITH_AS(passes::dependences(passes::expand(absorbed_program(equation, 2, 4))),
+                         doctest::Contains((line + ": equation " + equation.name()).c_str()), UserError);
+  }
 }
 
 }  // namespace ondula::test

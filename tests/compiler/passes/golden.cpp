@@ -10,6 +10,7 @@
 #include "compiler/passes/absorb.hpp"
 #include "compiler/passes/check.hpp"
 #include "compiler/passes/discretize_time.hpp"
+#include "compiler/passes/pipeline.hpp"
 #include "equations/equations.hpp"
 
 namespace {
@@ -55,6 +56,13 @@ TEST_CASE("passes: variable-density programs are as listed") {
 }
 
 TEST_CASE("passes: elastic programs are as listed") { check_program(equations::elastic(), 2, 4); }
+
+TEST_CASE("passes: hoisted program and kernels of the acoustic equation are as listed") {
+  const passes::Compilation compilation =
+      passes::compile(equations::acoustic(), {default_axes(2), 4, false, false});
+  check_golden("acoustic_2d_o4_hoist", ir::dump(compilation.kernels.program));
+  check_golden("acoustic_2d_o4_lower", ir::dump(compilation.kernels));
+}
 
 TEST_CASE("passes: every equation keeps the invariants after each pass, in every dimension, also stretched") {
   for (const EquationDefinition& definition : equations::all()) {

@@ -7,12 +7,20 @@
 #include <algorithm>
 #include <set>
 
+#include "compiler/error.hpp"
 #include "compiler/passes/expand.hpp"
 #include "compiler/passes/hoist.hpp"
 #include "tests/compiler/passes/stages.hpp"
 #include "tests/compiler/passes/values.hpp"
 
 namespace ondula::test {
+
+EQUATION(displacement, "derivatives nested along two axes") {
+  auto k = parameter("k", "m^2/s^2", positive);
+  auto v = vector("v", "m");
+  evolve(dtt(v) = k * grad(div(v)) + force(v));
+}
+
 namespace {
 
 using ir::Kind;
@@ -139,6 +147,14 @@ TEST_CASE("A16, F5: only levels that are allocated are read: slots 0 and 1 of se
       }
     }
   });
+}
+
+TEST_CASE("lower: layers around derivatives nested along two axes are refused with the author's line") {
+  const std::string line = displacement().instantiate(default_axes(2)).evolutions[0].location.text();
+  CHECK_THROWS_WITH_AS(
+      lowered(absorbed_program(displacement(), 2, 4)),
+      doctest::Contains((line + ": equation displacement: derivatives along two axes").c_str()), UserError);
+  CHECK_NOTHROW(lowered(absorbed_program(displacement(), 1, 4)));
 }
 
 TEST_CASE("lower: costs count what the text holds") {

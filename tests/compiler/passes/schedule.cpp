@@ -25,7 +25,8 @@ std::vector<int> visits(const std::vector<std::vector<std::int64_t>>& tiles, con
   const std::int64_t rows = domain.dims == 3 ? domain.total(1) : 1;
   std::vector<int> count(static_cast<std::size_t>(domain.total(0) * rows), 0);
   for (const auto& tile : tiles) {
-    REQUIRE(tile.size() == static_cast<std::size_t>(2 * (domain.dims - 1)));
+    REQUIRE(tile.size() == static_cast<std::size_t>(2 * (domain.dims - 1) + 1));
+    CHECK(tile.back() > 0);  // rows of a block
     const ir::Range inner = domain.dims == 3 ? ir::Range{tile[2], tile[3]} : ir::Range{0, 1};
     for (std::int64_t z = tile[0]; z < tile[1]; ++z) {
       for (std::int64_t y = inner.lo; y < inner.hi; ++y) ++count.at(static_cast<std::size_t>(z * rows + y));

@@ -1,0 +1,87 @@
+// Fields whose stencils reach differently far, in one equation.
+// SPDX-License-Identifier: MIT
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "equations/equations.hpp"
+#include "tests/equations/engines.hpp"
+#include "tests/runtime/jit/support.hpp"
+
+namespace ondula::test {
+
+EQUATION(two_reaches, "a plain Laplacian beside a nested one, coupled") {
+  auto b = parameter("b", "m^2/s^2", positive);
+  auto k = parameter("k", "1/s^2");
+  auto p = scalar("p", "Pa"), q = scalar("q", "Pa");
+  evolve(dtt(p) = b * laplacian(p) + k * q + source(p));
+  evolve(dtt(q) = div(b * grad(q)) - k * p + source(q));
+}
+
+namespace {
+
+/// How far any piece reads slot 0 of `field` along `axis`, in cells.
+int reach(const ir::KernelSet& set, const std::string& field, std::size_t axis) {
+  int furthest = 0;
+  const auto walk = [&](auto&& self, ir::Expr e) -> void {
+    if (e->kind == ir::Kind::field && e->name == field)
+      furthest = std::max(furthest, std::abs(e->offset[axis]));
+    for (const ir::Expr arg : e->args) self(self, arg);
+  };
+  for (const ir::Kernel& kernel : set.kernels) {
+    for (const ir::Piece& piece : kernel.pieces) {
+      for (const ir::Let& let : piece.lets) walk(walk, let.value);
+      for (const ir::Store& store : piece.stores) walk(walk, store.value);
+    }
+  }
+  return furthest;
+}
+
+EngineCase case_of(int order, const std::array<FaceKind, 2>& faces) {
+  EngineCase c;
+  c.domain = layered({23, 61}, faces[0] == FaceKind::absorbing ? 5 : 0);
+  for (std::size_t a = 0; a < 2; ++a) {
+    c.domain.faces[a] = faces;
+    if (faces[1] != FaceKind::absorbing) c.domain.pad[a][1] = 0;
+  }
+  c.order = order;
+  c.models["b"] = scattered(c.domain, 1e6, 9e6, 1);
+  c.models["k"] = {100};
+  c.sources["p"] = c.sources["q"] = 1;
+  return c;
+}
+
+}  // namespace
+
+TEST_CASE("F7: two fields of different reach: each is read as far as its own stencil goes") {
+  for (const int order : {2, 4, 8, 16}) {
+    const ir::KernelSet set = compiled(two_reaches(), case_of(order, {})).kernels;
+    for (const std::size_t axis : {0, 1}) {
+      CHECK(reach(set, "p", axis) == order / 2);
+      CHECK(reach(set, "q", axis) == order - 1);
+    }
+  }
+}
+
+TEST_CASE("F7: two fields of different reach: kernels equal the reference at every kind of face") {
+  ONDULA_NEEDS_CLANG();
+  using enum FaceKind;
+  double worst = 0;
+  for (const auto& faces : {std::array{absorbing, absorbing},
+                            {free_surface, absorbing},
+                            {rigid, rigid},
+                            {periodic, periodic},
+                            {antisymmetric, antisymmetric}}) {
+    for (const int order : {2, 8}) {
+      CAPTURE(static_cast<int>(faces[0]));
+      CAPTURE(order);
+      const double error = host_error(two_reaches(), case_of(order, faces));
+      CHECK(error < 1e-13);
+      worst = std::max(worst, error);
+    }
+  }
+  MESSAGE("host - reference at most ", worst);
+}
+
+}  // namespace ondula::test
