@@ -83,7 +83,8 @@ Range Domain::strip(int axis, int side, bool half) const {
   if (axis >= dims) return {};
   const std::int64_t width = pad[at(axis)][at(side)];
   if (side == 0) return {0, width};
-  const std::int64_t end = total(axis) - (half ? 1 : 0);
+  const bool periodic = faces[at(axis)][0] == FaceKind::periodic;
+  const std::int64_t end = total(axis) - (half && !periodic ? 1 : 0);
   return {end - width, end};
 }
 

@@ -103,10 +103,12 @@ class CompiledEngine final : public Engine {
     const auto& array = arrays_.at(field_key(name, slot(field, level)));
     const Real* const data = static_cast<const Real*>(array.buffer.data());
     std::vector<double> values(at(setup_.domain.points()));
-    const std::int64_t count = setup_.domain.total(setup_.domain.dims - 1);
     for_rows([&](const ir::Extents& index, std::int64_t flat) {
+      // Beyond its live entries a half-cell field's array holds images.
+      const ir::Range live = row_live(field, index);
       const std::int64_t base = array.layout.at(index);
-      for (std::int64_t i = 0; i < count; ++i) values[at(flat + i)] = static_cast<double>(data[base + i]);
+      for (std::int64_t i = live.lo; i < live.hi; ++i)
+        values[at(flat + i)] = static_cast<double>(data[base + i]);
     });
     return values;
   }

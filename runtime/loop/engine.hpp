@@ -27,6 +27,7 @@ class Engine {
   virtual void clear() = 0;
   /// Level 0 is now, -1 the step before (second-order fields); values where the field does not live become 0.
   virtual void set_field(const std::string& name, int level, std::span<const double> values) = 0;
+  /// 0 where the field does not live.
   virtual std::vector<double> field(const std::string& name, int level) const = 0;
   /// The sources and receivers of the steps that follow.
   virtual void set_points(std::vector<ir::PointSource> sources, std::vector<ir::PointReceiver> receivers) = 0;
