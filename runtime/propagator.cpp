@@ -130,16 +130,21 @@ class Propagator::Impl {
     timings_.steps = 0;
     warnings_.clear();
     const Speeds now = checked_speeds();
-    std::vector<ShotPoints> prepared;
-    for (std::size_t s = 0; s < shots.size(); ++s)
-      prepared.push_back(shot_points(compilation_.physical, domain_, grid_, options_.steps, shots[s],
-                                     static_cast<std::int64_t>(s)));
+    // Every shot is checked before the first runs; taps are kept for one shot at a time, since off the grid a
+    // point has hundreds.
+    const auto count = static_cast<std::int64_t>(shots.size());
+    for (std::int64_t s = 0; s < count; ++s) static_cast<void>(points_of(shots, s));
     compile();
+    const auto entry = Clock::now();
     ready_engine(now, shots);
     Records records;
-    for (std::size_t s = 0; s < shots.size(); ++s) {
-      records.push_back(run_shot(prepared[s], shots[s], static_cast<std::int64_t>(s),
-                                 static_cast<std::int64_t>(shots.size())));
+    for (std::int64_t s = 0; s < count; ++s) {
+      ShotPoints points = points_of(shots, s);
+      engine_->clear();
+      for (const auto& [key, values] : initial_) engine_->set_field(key.first, key.second, values);
+      engine_->set_points(std::move(points.sources), std::move(points.receivers));
+      records.push_back(
+          run_shot(shots[static_cast<std::size_t>(s)], s, count, s == 0 ? entry : Clock::now()));
     }
     finish_timings();
     return records;
@@ -157,17 +162,20 @@ class Propagator::Impl {
     e.dt = options_.dt / e.substeps;
     e.refusal = step_refusal(now);
     double top = 0;
+    std::size_t largest_points = 0;
     for (const Shot& shot : shots) {
       for (const Source& source : shot.sources) {
         if (!source.wavelet.empty()) {
           top = std::max(top, io::series_facts(source.wavelet, options_.t0, options_.dt).top_frequency);
         }
       }
-      for (const Receiver& receiver : shot.receivers) {
-        static_cast<void>(receiver);
-        e.host_bytes += static_cast<std::size_t>(options_.steps) * sizeof(double);
-      }
+      // Records of every shot stay; taps and wavelets are those of one shot at a time.
+      const auto samples = static_cast<std::size_t>(options_.steps);
+      e.host_bytes += shot.receivers.size() * samples * sizeof(double);
+      largest_points =
+          std::max(largest_points, points_bytes(compilation_.physical, grid_, options_.steps, shot));
     }
+    e.host_bytes += largest_points;
     const double coarsest = *std::max_element(grid_.spacing.begin(), grid_.spacing.end());
     if (top > 0) e.points_per_wavelength = now.slowest / (top * coarsest);
     e.points = 1;
@@ -294,6 +302,11 @@ class Propagator::Impl {
     return r == 1 ? "" : fmt::format("substeps = {}: this version takes 1", r);
   }
 
+  ShotPoints points_of(std::span<const Shot> shots, std::int64_t number) const {
+    return shot_points(compilation_.physical, domain_, grid_, options_.steps,
+                       shots[static_cast<std::size_t>(number)], number);
+  }
+
   /// c_max and f_c are fixed by the first call (numerics.md, Time).
   void ready_engine(const Speeds& now, std::span<const Shot> shots) {
     // A first call without sources knows no frequency; the first that does decides.
@@ -337,11 +350,8 @@ class Propagator::Impl {
     return lowest;
   }
 
-  std::map<std::string, Traces> run_shot(const ShotPoints& prepared, const Shot& shot, std::int64_t number,
-                                         std::int64_t shots) {
-    engine_->clear();
-    for (const auto& [key, values] : initial_) engine_->set_field(key.first, key.second, values);
-    engine_->set_points(prepared.sources, prepared.receivers);
+  std::map<std::string, Traces> run_shot(const Shot& shot, std::int64_t number, std::int64_t shots,
+                                         Clock::time_point begin) {
     std::map<std::string, Traces> result;
     std::vector<std::pair<Traces*, std::int64_t>> rows;
     for (const Receiver& receiver : shot.receivers) result[receiver.field].receivers += 1;
@@ -356,7 +366,6 @@ class Propagator::Impl {
     }
     std::vector<double> samples(shot.receivers.size());
     double callbacks = 0;
-    auto begin = Clock::now();
     for (std::int64_t n = 0; n < options_.steps; ++n) {
       if (options_.cancel && options_.cancel()) {
         throw Cancelled(fmt::format("cancelled at step {} of shot {}", n, number));

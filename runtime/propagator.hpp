@@ -69,8 +69,8 @@ struct Estimate {
 struct Timings {
   double compile = 0;        ///< s, of the constructor's compile or load
   bool compiled = false;     ///< false: the kernels came from the cache
-  double first = 0;          ///< s, of the first step with all that precedes it
-  double steady = 0;         ///< s, of the other steps, callbacks left out
+  double first = 0;          ///< s, of set-up and the first step: memory, coefficients, taps
+  double steady = 0;         ///< s, of the other steps, callbacks and later shots' set-up left out
   std::int64_t steps = 0;    ///< counted in `steady`, over all shots
   double gpoints_per_s = 0;  ///< physical
   double padded_gpoints_per_s = 0;

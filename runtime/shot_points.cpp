@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "compiler/error.hpp"
+#include "runtime/device/device.hpp"
 #include "runtime/domain.hpp"
 #include "runtime/loop/taps.hpp"
 
@@ -85,6 +86,30 @@ ShotPoints shot_points(const ir::Program& program, const ir::Domain& domain, con
         preparer.receiver(shot.receivers[i], fmt::format("receiver {} of shot {}", i, number)));
   }
   return result;
+}
+
+std::size_t points_bytes(const ir::Program& program, const Grid& grid, std::int64_t steps, const Shot& shot) {
+  constexpr std::size_t bytes_per_tap = sizeof(ir::Tap) + sizeof(device::Weighted);
+  const auto taps = [&](const std::string& field, const std::vector<double>& position,
+                        Interpolation interpolation) {
+    const ir::Field& f = program.field(field);
+    std::size_t count = 1;
+    for (std::size_t a = 0; a < position.size(); ++a) {
+      const double cell = (position[a] - grid.origin[a]) / grid.spacing[a] - (f.stagger[a] != 0 ? 0.5 : 0.0);
+      const bool on_node = std::fabs(cell - std::nearbyint(cell)) < 1e-6;
+      count *= on_node ? 1 : interpolation == Interpolation::linear ? 2 : 8;
+    }
+    return count * bytes_per_tap;
+  };
+  std::size_t bytes = 0;
+  for (const Source& source : shot.sources) {
+    const auto samples = std::min(static_cast<std::size_t>(steps), source.wavelet.size());
+    bytes += taps(source.field, source.position, source.interpolation) + 2 * samples * sizeof(double);
+  }
+  for (const Receiver& receiver : shot.receivers) {
+    bytes += taps(receiver.field, receiver.position, receiver.interpolation);
+  }
+  return bytes;
 }
 
 }  // namespace ondula

@@ -20,4 +20,8 @@ struct ShotPoints {
 ShotPoints shot_points(const ir::Program& program, const ir::Domain& domain, const Grid& grid,
                        std::int64_t steps, const Shot& shot, std::int64_t number);
 
+/// Bytes a run holds for the sources and receivers of `shot` while it prepares and runs it: taps as made and
+/// as bound, and the wavelets' samples.
+std::size_t points_bytes(const ir::Program& program, const Grid& grid, std::int64_t steps, const Shot& shot);
+
 }  // namespace ondula

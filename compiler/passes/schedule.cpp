@@ -7,10 +7,6 @@
 namespace ondula::passes {
 namespace {
 
-/// Rows a piece runs through before the next piece follows: enough to pay for a call, few enough to stay in a
-/// first- or second-level cache until the corrections come.
-constexpr std::int64_t block_rows = 8;
-
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 /// [0, count) in `pieces` nearly equal parts.
@@ -31,17 +27,19 @@ std::vector<std::vector<std::int64_t>> host_tiles(const ir::Kernel& kernel, cons
   const std::int64_t wanted = 4 * static_cast<std::int64_t>(target.threads);
   std::vector<std::vector<std::int64_t>> tiles;
   if (domain.dims == 2) {
-    for (const ir::Range& z : parts(domain.total(0), wanted)) tiles.push_back({z.lo, z.hi, block_rows});
+    // Few enough rows that those a block has just computed are in cache when its corrections come.
+    constexpr std::int64_t rows_2d = 16;
+    for (const ir::Range& z : parts(domain.total(0), wanted)) tiles.push_back({z.lo, z.hi, rows_2d});
     return tiles;
   }
   int streams = 0;
   for (const ir::Cost& cost : kernel.costs) streams = std::max(streams, cost.streams);
   const std::int64_t planes = 2 * kernel.halo[0] + 1 + streams;
-  const std::int64_t rows = std::max<std::int64_t>(8, target.cache_bytes * 3 / 5 / (planes * row_bytes));
+  const std::int64_t rows = std::max<std::int64_t>(8, target.cache_bytes / (planes * row_bytes));
   const auto blocks = parts(domain.total(1), ceil_div(domain.total(1), rows));
   const std::int64_t cuts = ceil_div(wanted, static_cast<std::int64_t>(blocks.size()));
   for (const ir::Range& z : parts(domain.total(0), cuts)) {
-    for (const ir::Range& y : blocks) tiles.push_back({z.lo, z.hi, y.lo, y.hi, block_rows});
+    for (const ir::Range& y : blocks) tiles.push_back({z.lo, z.hi, y.lo, y.hi, y.size()});
   }
   return tiles;
 }

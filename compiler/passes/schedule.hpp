@@ -13,7 +13,7 @@ namespace ondula::passes {
 /// What the tiling aims at.
 struct HostTarget {
   int threads = 1;
-  std::int64_t cache_bytes = 1 << 20;  ///< second-level cache of one core
+  std::int64_t cache_bytes = 1 << 20;  ///< what one thread may fill
 };
 
 /// Tiles (lo, hi along each outer axis, then rows per block) that cover every piece of `kernel`: blocks of

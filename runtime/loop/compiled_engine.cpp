@@ -22,9 +22,11 @@ namespace {
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-std::int64_t cache_bytes() {
-  const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
-  return bytes > 0 ? bytes : 1 << 20;
+/// What one thread may fill of the cache nearest to memory: half of its share.
+std::int64_t cache_bytes(int threads) {
+  const long shared = sysconf(_SC_LEVEL3_CACHE_SIZE);
+  const long own = sysconf(_SC_LEVEL2_CACHE_SIZE);
+  return std::max<std::int64_t>({shared / (2 * threads), own / 2, 1 << 19});
 }
 
 ir::Range common(const ir::Range& a, const ir::Range& b) {
@@ -35,15 +37,18 @@ ir::Range common(const ir::Range& a, const ir::Range& b) {
 /// One deposit of a source: where, with which weights, fed by which samples.
 struct Deposit {
   int operation = 0;
-  std::array<std::vector<device::Weighted>, 2> to;  ///< by slot
+  std::vector<device::Weighted> to;
   std::vector<double> samples;
 };
 
-/// A receiver's taps, by slot of its field.
+/// A receiver's taps, and which sample is its.
 struct Pickup {
-  std::string field;
-  std::array<std::vector<device::Weighted>, 2> from;
+  std::size_t sample = 0;
+  std::vector<device::Weighted> from;
 };
+
+/// From so many taps on, one step's receivers are worth several threads.
+constexpr std::size_t many_taps = 20'000;
 
 template <class Real>
 class CompiledEngine final : public Engine {
@@ -124,13 +129,15 @@ class CompiledEngine final : public Engine {
       }
     }
     receivers_.clear();
-    for (const ir::PointReceiver& receiver : receivers) {
-      Pickup pickup{receiver.field, {}};
-      each_slot(set_.program.field(receiver.field), [&](std::size_t slot, const Layout& layout) {
-        for (const ir::Tap& tap : receiver.taps)
-          pickup.from[slot].push_back({layout.at(tap.index), tap.weight});
-      });
-      receivers_.push_back(std::move(pickup));
+    taps_.clear();
+    for (std::size_t r = 0; r < receivers.size(); ++r) {
+      ir::PointReceiver& receiver = receivers[r];
+      const Layout& layout = arrays_.at(field_key(receiver.field, 0)).layout;
+      Pickup pickup{r, {}};
+      for (const ir::Tap& tap : receiver.taps) pickup.from.push_back({layout.at(tap.index), tap.weight});
+      taps_[receiver.field] += pickup.from.size();
+      receiver.taps = {};
+      receivers_[receiver.field].push_back(std::move(pickup));
     }
   }
 
@@ -247,22 +254,14 @@ class CompiledEngine final : public Engine {
 
   Deposit deposit(const ir::Injection& injection, int operation, const ir::PointSource& source) const {
     const ir::Field& target = set_.program.field(injection.field);
+    const Layout& layout = arrays_.at(field_key(target.name, 0)).layout;
     Deposit result{operation, {}, source.samples};
     for (const ir::Tap& tap : source.taps) {
       const double factor =
           source.raw ? 1.0 : source_factor(injection.factor, setup_.symbols, *padded_, tap.index);
-      each_slot(target, [&](std::size_t slot, const Layout& layout) {
-        result.to[slot].push_back({layout.at(tap.index), factor * tap.weight});
-      });
+      result.to.push_back({layout.at(tap.index), factor * tap.weight});
     }
     return result;
-  }
-
-  /// The slots of a field lie apart in their buffers (see plan_arrays).
-  template <class F>
-  void each_slot(const ir::Field& field, const F& f) const {
-    for (int slot = 0; slot < field.time_order; ++slot)
-      f(at(slot), arrays_.at(field_key(field.name, slot)).layout);
   }
 
   void inject(int operation, std::int64_t n) {
@@ -271,18 +270,26 @@ class CompiledEngine final : public Engine {
       const auto& injection = std::get<ir::Injection>(set_.program.operations[at(operation)]);
       const ir::Field& field = set_.program.field(injection.field);
       auto& array = arrays_.at(field_key(field.name, slot(field, 1)));
-      device_.scatter_add(array.buffer, setup_.dtype, deposit.to[at(slot(field, 1))], deposit.samples[at(n)]);
+      device_.scatter_add(array.buffer, setup_.dtype, deposit.to, deposit.samples[at(n)]);
     }
   }
 
   void record(const std::string& field, std::span<double> samples) const {
     const ir::Field& f = set_.program.field(field);
-    const int now = slot(f, 0);
-    const auto& array = arrays_.at(field_key(field, now));
-    for (std::size_t r = 0; r < receivers_.size(); ++r) {
-      if (receivers_[r].field != field) continue;
-      samples[r] = device_.gather(array.buffer, setup_.dtype, receivers_[r].from[at(now)]);
-    }
+    const auto& array = arrays_.at(field_key(field, slot(f, 0)));
+    const auto found = receivers_.find(field);
+    if (found == receivers_.end()) return;
+    const std::vector<Pickup>& pickups = found->second;
+    const auto gather = [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t r = begin; r < end; ++r) {
+        samples[pickups[at(r)].sample] = device_.gather(array.buffer, setup_.dtype, pickups[at(r)].from);
+      }
+    };
+    const auto count = static_cast<std::int64_t>(pickups.size());
+    if (taps_.at(field) < many_taps)
+      gather(0, count);
+    else
+      device_.parallel(count, gather);
   }
 
   void fill_halo(const std::string& name) {
@@ -321,7 +328,8 @@ class CompiledEngine final : public Engine {
     bind_scalars(kernel, launch);
     const std::int64_t row_bytes =
         domain.dims == 1 ? 0 : full.stride[at(domain.dims - 2)] * static_cast<std::int64_t>(sizeof(Real));
-    launch.tiles = passes::host_tiles(kernel, domain, row_bytes, {device_.threads(), cache_bytes()});
+    launch.tiles =
+        passes::host_tiles(kernel, domain, row_bytes, {device_.threads(), cache_bytes(device_.threads())});
     return launch;
   }
 
@@ -422,7 +430,8 @@ class CompiledEngine final : public Engine {
   std::map<std::string, HaloFiller> halos_;
   std::array<std::vector<device::Launch>, 2> launches_;
   std::vector<Deposit> deposits_;
-  std::vector<Pickup> receivers_;
+  std::map<std::string, std::vector<Pickup>> receivers_;  // by field
+  std::map<std::string, std::size_t> taps_;               // how many, by field
 };
 
 }  // namespace
