@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <set>
 
 #include "compiler/error.hpp"
 #include "compiler/ir/evaluate.hpp"
@@ -41,6 +42,9 @@ Expr wave_modulus(const ir::Program& program) {
     } else {
       const std::vector<Expr> terms = factor->kind == Kind::sum ? factor->args : std::vector<Expr>{factor};
       laplacian = terms.size() == program.axes.size();
+      std::set<int> axes;
+      for (const Expr term : terms) axes.insert(term->axis);
+      laplacian = laplacian && axes.size() == terms.size();
       for (const Expr term : terms) {
         laplacian = laplacian && term->kind == Kind::derivative && term->order == 2 &&
                     term->args[0]->kind == Kind::field && term->args[0]->name == main->field;
@@ -90,6 +94,11 @@ Speeds speeds(const ir::Program& physical, const loop::Models& models,
       }
       smallest = std::min(smallest, value);
     }
+  }
+  if (!(smallest > 0) || !std::isfinite(largest)) {
+    throw UserError(
+        fmt::format("equation {}: dtt(u) = K laplacian(u) needs K positive and finite; it runs from {} to {}",
+                    physical.equation, smallest, largest));
   }
   Speeds result{std::sqrt(largest), std::sqrt(smallest), std::vector<std::int64_t>(shape.size())};
   for (std::size_t a = shape.size(); a-- > 0;) {

@@ -94,4 +94,8 @@ struct KernelSet {
 
 std::string dump(const KernelSet& set);
 
+/// Checks the invariants of kernels and stages; throws InternalError naming `pass`, the kernel and what is
+/// wrong.
+void verify(const KernelSet& set, const std::string& pass);
+
 }  // namespace ondula::ir

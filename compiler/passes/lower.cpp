@@ -340,26 +340,3 @@ ir::KernelSet lower(const ir::Program& hoisted, const std::vector<SweepOrOperati
 }
 
 }  // namespace ondula::passes
-
-namespace ondula::ir {
-
-std::string dump(const KernelSet& set) {
-  std::string out;
-  for (const Kernel& kernel : set.kernels) {
-    out += fmt::format("kernel {}\n", kernel.name);
-    for (std::size_t i = 0; i < kernel.pieces.size(); ++i) {
-      const Piece& piece = kernel.pieces[i];
-      const Cost& cost = kernel.costs[i];
-      out += fmt::format("  piece {}: {} loads, {} stores, {} flops\n", piece.comment, cost.loads,
-                         cost.stores, cost.flops);
-      for (const Let& let : piece.lets)
-        out += fmt::format("    {} = {}\n", let.name, lowered_text(let.value, set.program.axes));
-      for (const Store& store : piece.stores) {
-        out += fmt::format("    {}' = {}\n", store.array, lowered_text(store.value, set.program.axes));
-      }
-    }
-  }
-  return out;
-}
-
-}  // namespace ondula::ir
