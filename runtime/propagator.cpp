@@ -213,11 +213,12 @@ class Propagator::Impl {
   void compile_kernels() {
     const auto begin = Clock::now();
     const emit::Real real = options_.dtype == DType::float32 ? emit::Real::float32 : emit::Real::float64;
-    jit::HostCompiler compiler(options_.cache, options_.log);
-    module_ = compiler.compile({emit::host_text(compilation_.kernels, real),
-                                compilation_.physical.equation,
-                                {},
-                                emit::manifest(compilation_.kernels, real)});
+    if (!options_.compiler)
+      options_.compiler = std::make_shared<jit::HostCompiler>(options_.cache, options_.log);
+    module_ = options_.compiler->compile({emit::host_text(compilation_.kernels, real),
+                                          compilation_.physical.equation,
+                                          {},
+                                          emit::manifest(compilation_.kernels, real)});
     timings_.compile += since(begin);
     timings_.compiled = !module_->record().cache_hit;
   }

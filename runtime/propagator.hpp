@@ -41,6 +41,9 @@ struct PropagatorOptions {
   Absorb absorb;
   int threads = 0;  ///< 0: one per core
   jit::CacheOptions cache;
+  /// Shared by propagators of one process so that each text is compiled, and each failure found, once; unset:
+  /// one of its own, over `cache`.
+  std::shared_ptr<jit::HostCompiler> compiler;
   std::function<void(const std::string&)> log;    ///< warnings; unset: dropped
   std::function<bool()> cancel;                   ///< polled every step; true throws Cancelled
   std::function<void(const Progress&)> progress;  ///< called now and then
