@@ -1,8 +1,11 @@
 """The case every peer runs: 3-D constant-density acoustics, a layer on all six faces, the same sources, receivers and steps.
 
 docs/performance.md states it: spacing 20 m, 2 ms, velocity 1500 to 3000 m/s linear in depth, a 10 Hz Ricker wavelet at 0.1 s, sources
-at depth 5 and y = n/2 with x evenly from n/4 to 3n/4, receivers at depth 3 over the plane every 4 cells from 4 to n-4. Fields start
-from small random values, so that no part of the grid is zero or denormal.
+at depth 5 and y = n/2 with x evenly from n/4 to 3n/4, receivers at depth 3 over the plane every 4 cells from 4 to n-4. Every code adds
+w_n (vp dt)^2 to the source's cell. Timed fields start from small random values, so that no part of the grid is zero or denormal.
+
+With --traces a script times nothing: it runs one shot from rest and writes its record, so that compare can hold the codes to the same
+answer.
 
 SPDX-License-Identifier: MIT
 """
@@ -30,6 +33,8 @@ def parser(description):
     result.add_argument("--shots", type=int, default=1)
     result.add_argument("--threads", type=int, default=os.cpu_count())
     result.add_argument("--repeats", type=int, default=3, help="timed calls, after one that is not")
+    result.add_argument("--depth", type=int, default=5, help="of the sources, in cells; receivers lie two cells above")
+    result.add_argument("--traces", help="time nothing: write the record of shot 0 from rest, (receiver, time), to this .npy file")
     return result
 
 
@@ -63,16 +68,21 @@ def wavelet(steps):
     return [ricker(k * STEP) for k in range(steps)]
 
 
-def sources(n, shots):
+def sources(n, shots, depth):
     """(z, y, x) of each shot's source, in cells."""
     xs = [n // 2] if shots == 1 else [round(n / 4 + k * (n / 2) / (shots - 1)) for k in range(shots)]
-    return [(5, n // 2, x) for x in xs]
+    return [(depth, n // 2, x) for x in xs]
 
 
-def receivers(n):
-    """(z, y, x) of each receiver, in cells."""
+def receivers(n, depth):
+    """(z, y, x) of each receiver, in cells, over sources at `depth`."""
     line = range(4, n - 3, 4)
-    return [(3, y, x) for y in line for x in line]
+    return [(depth - 2, y, x) for y in line for x in line]
+
+
+def wrote_traces(peer, options):
+    """Says on the line that compare reads that the record is at --traces."""
+    print(json.dumps({"peer": peer, "traces": options.traces}), flush=True)
 
 
 def measure(peer, options, call):

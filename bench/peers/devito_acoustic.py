@@ -30,14 +30,17 @@ def operator(options):
     total = ramp[:, None, None] + ramp[None, :, None] + ramp[None, None, :]
     damp.data[:] = total
 
+    receivers = case.receivers(n, options.depth)
     u = TimeFunction(name="u", grid=grid, time_order=2, space_order=options.order)
     source = SparseTimeFunction(name="src", grid=grid, npoint=1, nt=options.steps + 2)
-    record = SparseTimeFunction(name="rec", grid=grid, npoint=len(case.receivers(n)), nt=options.steps + 2)
-    record.coordinates.data[:] = case.SPACING * (numpy.array(case.receivers(n)) + w)
+    record = SparseTimeFunction(name="rec", grid=grid, npoint=len(receivers), nt=options.steps + 2)
+    record.coordinates.data[:] = case.SPACING * (numpy.array(receivers) + w)
     step = grid.stepping_dim.spacing
     update = Eq(u.forward, solve(m * u.dt2 - u.laplace + damp * u.dt, u.forward))
     built = Operator([update] + source.inject(field=u.forward, expr=source * step**2 / m) + record.interpolate(expr=u))
-    samples = numpy.array(case.wavelet(options.steps + 2), dtype=numpy.float32)[:, None]
+    # Steps run from 1, which is t = 0: u[1] is the initial state and the wavelet's first sample enters u[2].
+    samples = numpy.zeros((options.steps + 2, 1), dtype=numpy.float32)
+    samples[1:-1, 0] = case.wavelet(options.steps)
     return built, u, source, samples, record
 
 
@@ -48,21 +51,36 @@ def main():
     import numpy
 
     built, u, source, samples, record = operator(options)
-    start = 1e-3 * numpy.random.default_rng(1).standard_normal(u.shape[1:], dtype=numpy.float32)
+    name = f"devito {devito.__version__}"
+    places = case.sources(options.n, options.shots, options.depth)
+
+    def reset(place, start):
+        u.data[:] = start
+        record.data[:] = 0
+        source.data[:] = samples
+        source.coordinates.data[:] = case.SPACING * (numpy.array([place]) + options.width)
+
+    def apply(**more):
+        built.apply(time_m=1, time_M=options.steps, dt=numpy.float32(case.STEP), **more)
+
+    if options.traces:
+        reset(places[0], 0)
+        apply()
+        numpy.save(options.traces, numpy.ascontiguousarray(record.data[1:-1].T))
+        case.wrote_traces(name, options)
+        return
+    noise = 1e-3 * numpy.random.default_rng(1).standard_normal(u.shape[1:], dtype=numpy.float32)
     tuned = {}
 
     def call():
         """Every shot once; the first call of all also tunes the block shape, which Devito keeps."""
         apart, largest = 0.0, 0.0
-        for place in case.sources(options.n, options.shots):
+        for place in places:
             begin = time.perf_counter()
-            u.data[:] = start
-            record.data[:] = 0
-            source.data[:] = samples
-            source.coordinates.data[:] = case.SPACING * (numpy.array([place]) + options.width)
+            reset(place, noise)
             apart += time.perf_counter() - begin
             tuning = {} if tuned else {"autotune": "aggressive"}
-            built.apply(time_m=1, time_M=options.steps, dt=numpy.float32(case.STEP), **tuning, **tuned)
+            apply(**tuning, **tuned)
             if tuning:
                 tuned.update(block_shape(built))
             begin = time.perf_counter()
@@ -70,7 +88,7 @@ def main():
             apart += time.perf_counter() - begin
         return apart, largest
 
-    case.measure(f"devito {devito.__version__}", options, call)
+    case.measure(name, options, call)
 
 
 def block_shape(built):

@@ -30,23 +30,29 @@ def job(options, folder):
     for value in case.velocity(n):
         vp += array.array("f", [value]) * (n * n)
     npy.write(folder / "vp.npy", npy.Array((n, n, n), vp))
-    # A prime period keeps neighbours in every direction different without a random number a cell.
-    generator = random.Random(1)
-    noise = array.array("f", [generator.gauss(0, 1e-3) for _ in range(999_983)])
-    start = (noise * (n ** 3 // len(noise) + 1))[:n ** 3]
-    npy.write(folder / "start.npy", npy.Array((n, n, n), start))
-    at = [{"cell": {"z": z, "y": y, "x": x}} for z, y, x in case.receivers(n)]
+    initial = {}
+    if not options.traces:
+        # A prime period keeps neighbours in every direction different without a random number a cell.
+        generator = random.Random(1)
+        noise = array.array("f", [generator.gauss(0, 1e-3) for _ in range(999_983)])
+        start = (noise * (n ** 3 // len(noise) + 1))[:n ** 3]
+        npy.write(folder / "start.npy", npy.Array((n, n, n), start))
+        initial = {"u": str(folder / "start.npy"), "u.previous": str(folder / "start.npy")}
+    # A physical source is spread over the cell's volume: this strength leaves w_n (vp dt)^2, what the peers add.
+    strength = case.SPACING ** 3
+    at = [{"cell": {"z": z, "y": y, "x": x}} for z, y, x in case.receivers(n, options.depth)]
     return {
         "equation": "acoustic",
         "grid": {"axes": ["z", "y", "x"], "shape": [n] * 3, "spacing": [case.SPACING] * 3},
         "time": {"dt": case.STEP, "steps": options.steps, "substeps": 1},
         "order": options.order, "dtype": "float32", "backend": "host",
         "models": {"vp": str(folder / "vp.npy")},
-        "initial": {"u": str(folder / "start.npy"), "u.previous": str(folder / "start.npy")},
+        "initial": initial,
         "absorb": {"width": options.width, "frequency": case.FREQUENCY},
         "wavelet": {"ricker": {"frequency": case.FREQUENCY, "delay": case.DELAY}},
-        "sources": [{"shot": shot, "field": "u", "kind": "point", "at": {"cell": {"z": z, "y": y, "x": x}}}
-                    for shot, (z, y, x) in enumerate(case.sources(n, options.shots))],
+        "sources": [{"shot": shot, "field": "u", "kind": "point", "strength": strength,
+                     "at": {"cell": {"z": z, "y": y, "x": x}}}
+                    for shot, (z, y, x) in enumerate(case.sources(n, options.shots, options.depth))],
         "receivers": [{"field": "u", "at": at}],
         "memory": {"mode": "none"},
         "output": {"directory": str(folder / "out"), "records": "npy", "pictures": False},
@@ -63,8 +69,20 @@ def main():
         environment = {**os.environ, "ONDULA_CACHE": str(folder / "cache")}
         command = [options.program, "run", str(folder / "job.json"), "--threads", str(options.threads), "--force", "-q"]
 
-        def call():
+        def propagate():
             subprocess.run(command, check=True, env=environment, stdout=subprocess.DEVNULL)
+
+        if options.traces:
+            propagate()
+            record = npy.read(folder / "out" / "records_u.npy")
+            if record.values.typecode != "f":
+                raise SystemExit(f"the record has type {record.values.typecode}, not float32")
+            npy.write(Path(options.traces), npy.Array(record.shape[-2:], record.values[:record.shape[-2] * record.shape[-1]]))
+            case.wrote_traces("ondula", options)
+            return
+
+        def call():
+            propagate()
             result = json.loads((folder / "out" / "run.json").read_text())
             seconds = options.n ** 3 * options.steps * options.shots / (result["timings"]["gpoints_per_s"] * 1e9)
             record = npy.read(folder / "out" / "records_u.npy").values
