@@ -52,6 +52,60 @@ TEST_CASE("--json prints one object and nothing else on stdout") {
   CHECK(json["time"]["seconds"] > 0.0);
 }
 
+TEST_CASE("A refused step is one JSON object of estimate, with the figures and the error") {
+  Workshop shop;
+  shop.job["time"]["dt"] = 0.004;
+  const Outcome outcome = shop.command("estimate", {"--json"});
+  CHECK(outcome.status == 2);
+  CHECK(outcome.err.find("stability limit") != std::string::npos);
+  const Json json = Json::parse(outcome.out);
+  CHECK(json["runs"] == false);
+  CHECK(json["status"] == 2);
+  CHECK(json["error"] == json["refusal"]);
+  CHECK(json["limits"]["cfl"] < 0.004);
+}
+
+TEST_CASE("A command line that cannot be read is answered in JSON where that was asked for") {
+  const std::vector<std::vector<std::string>> lines = {{"rum", "--json"},
+                                                       {"run", "--json"},
+                                                       {"list", "--json", "--colour"},
+                                                       {"explain", "acoustic", "--json"}};
+  for (const std::vector<std::string>& line : lines) {
+    CAPTURE(line);
+    const Outcome outcome = run_program(line);
+    CHECK(outcome.status == 2);
+    CHECK(Json::parse(outcome.out)["status"] == 2);
+    CHECK(outcome.err.starts_with("ondula: "));
+  }
+}
+
+TEST_CASE("Options of later versions are refused by name") {
+  Workshop shop;
+  for (const char* option : {"--device", "--timeout", "--arch"}) {
+    for (const char* command : {"run", "estimate"}) {
+      CAPTURE(option);
+      const Outcome outcome = shop.command(command, {option, "1"});
+      CHECK(outcome.status == 2);
+      CHECK(outcome.err.find(std::string(option) + ": not supported by this version") != std::string::npos);
+    }
+  }
+  CHECK(run_program({"explain", "acoustic", "--arch", "sm_90"}).err.find("not supported") !=
+        std::string::npos);
+  CHECK(shop.command("estimate", {"--force"}).status == 0);
+  CHECK_FALSE(std::filesystem::exists(shop.out()));
+}
+
+TEST_CASE("A full standard output is status 4 and a message") {
+  Workshop shop;
+  Start full;
+  full.out = "/dev/full";
+  const Outcome run = shop.run({}, full);
+  CHECK(run.status == 4);
+  CHECK(run.err.find("stdout") != std::string::npos);
+  CHECK(run_program({"list"}, full).status == 4);
+  CHECK(run_program({"explain", "acoustic"}, full).status == 4);
+}
+
 TEST_CASE("-q is silent, warnings included; errors are not") {
   Workshop shop;
   shop.job["receivers"] = Json::array();
