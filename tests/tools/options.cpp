@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <fstream>
+#include <thread>
 
 #include "tests/tools/program.hpp"
 
@@ -141,6 +142,18 @@ TEST_CASE("An option beats the job's key") {
   CHECK(job["backend"] == "reference");
   CHECK(shop.run({"--dims", "3"}).status == 2);
   CHECK(shop.run({"--order", "3"}).status == 2);
+}
+
+TEST_CASE("More threads than cores: nothing is printed over it, the bits are the same") {
+  Workshop shop;
+  REQUIRE(shop.run({"--threads", "1"}).status == 0);
+  const std::string before = read_file(shop.out() / "records_u.npy");
+  const unsigned threads = std::thread::hardware_concurrency() + 2;
+  const Outcome outcome = shop.run({"--force", "--threads", std::to_string(threads)});
+  CHECK(outcome.status == 0);
+  CHECK(outcome.err == "");
+  CHECK(shop.report()["threads"] == threads);
+  CHECK(read_file(shop.out() / "records_u.npy") == before);
 }
 
 TEST_CASE("Unknown commands and options have status 2 and a hint") {
