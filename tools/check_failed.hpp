@@ -6,7 +6,7 @@
 
 namespace ondula::tools {
 
-/// A check or comparison failed. Exit status 1.
+/// A check or comparison failed, and its answer is printed. Exit status 1.
 class CheckFailed : public Error {
  public:
   using Error::Error;

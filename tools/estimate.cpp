@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compiler/error.hpp"
+#include "tools/answered.hpp"
 #include "tools/prediction.hpp"
 #include "tools/report.hpp"
 #include "tools/session.hpp"
@@ -32,6 +33,10 @@ Json answer(const Session& session, const Prediction& prediction, const Warnings
                   {"problem", prediction.problem}};
   json["runs"] = e.refusal.empty();
   json["refusal"] = e.refusal;
+  if (!e.refusal.empty()) {  // as every failure has them
+    json["error"] = e.refusal;
+    json["status"] = 2;
+  }
   json["warnings"] = warnings.all();
   return json;
 }
@@ -93,7 +98,10 @@ void estimate_job(const JobOptions& options) {
   } else if (!options.voice.quiet) {
     print(session, prediction);
   }
-  if (!session.estimate.refusal.empty()) throw UserError(session.estimate.refusal);
+  const std::string& refusal = session.estimate.refusal;
+  if (refusal.empty()) return;
+  if (options.voice.json) throw Answered(refusal);
+  throw UserError(refusal);
 }
 
 }  // namespace ondula::tools

@@ -3,15 +3,18 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <functional>
 #include <new>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "compiler/error.hpp"
 #include "runtime/io/suggest.hpp"
 #include "runtime/jit/clang_library.hpp"
 #include "runtime/propagator.hpp"
+#include "tools/answered.hpp"
 #include "tools/basin.hpp"
 #include "tools/cache.hpp"
 #include "tools/check_failed.hpp"
@@ -45,12 +48,19 @@ int fail(Status status, const std::string& message, bool json) {
   return status;
 }
 
+/// Whether all that was printed arrived; an earlier failed write is remembered in the stream alone.
+bool stdout_is_written() { return std::fflush(stdout) == 0 && std::ferror(stdout) == 0; }
+
+int fail_to_print() { return fail(run_failed, "cannot write to stdout: the output is incomplete", false); }
+
 int guarded(const std::function<void()>& command, bool json) {
   try {
     command();
-    return std::fflush(stdout) == 0 ? done : fail(run_failed, "cannot write to stdout", false);
+    return stdout_is_written() ? done : fail_to_print();
   } catch (const CheckFailed& error) {
-    return fail(check_failed, error.what(), json);
+    return fail(check_failed, error.what(), false);  // the answer is on stdout
+  } catch (const Answered& error) {
+    return fail(wrong_input, error.what(), false);
   } catch (const UserError& error) {
     return fail(wrong_input, error.what(), json);
   } catch (const CompileError& error) {
@@ -62,6 +72,7 @@ int guarded(const std::function<void()>& command, bool json) {
   } catch (const std::bad_alloc&) {
     return fail(run_failed, "out of memory; `ondula estimate` says how much a job needs", json);
   } catch (const std::exception& error) {
+    if (!stdout_is_written()) return fail_to_print();  // fmt throws where a print fails at once
     return fail(our_fault, fmt::format("a fault of Ondula's own: {}", error.what()), json);
   }
 }
@@ -134,9 +145,9 @@ void add_other_commands(CLI::App& program, Requests& requests, Commands& command
   });
 }
 
-bool wants_json(const Requests& requests) {
-  return requests.run.voice.json || requests.estimate.voice.json || requests.list.voice.json ||
-         requests.doctor.voice.json || requests.cache.voice.json;
+/// A command line that cannot be read is answered in JSON too, so this looks at the words themselves.
+bool wants_json(int argc, char** argv) {
+  return std::find(argv, argv + argc, std::string_view("--json")) != argv + argc;
 }
 
 }  // namespace
@@ -149,9 +160,10 @@ int main(int argc, char** argv) {
   Commands commands;
   add_job_commands(program, requests, commands);
   add_other_commands(program, requests, commands);
+  const bool json = wants_json(argc, argv);
   const std::string first = argc > 1 ? argv[1] : "";
   if (!first.empty() && first[0] != '-') {
-    const int status = guarded([&] { check_command(program, first); }, false);
+    const int status = guarded([&] { check_command(program, first); }, json);
     if (status != done) return status;
   }
   try {
@@ -163,10 +175,10 @@ int main(int argc, char** argv) {
         fmt::format(
             "{}; see ondula {}--help", error.what(),
             program.get_subcommands().empty() ? "" : program.get_subcommands().front()->get_name() + " "),
-        false);
+        json);
   }
   for (const auto& [command, body] : commands) {
-    if (command->parsed()) return guarded(body, wants_json(requests));
+    if (command->parsed()) return guarded(body, json);
   }
   return done;
 }

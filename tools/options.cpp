@@ -6,6 +6,17 @@
 
 namespace ondula::tools {
 
+namespace {
+
+/// An option of later versions: refused by name, whatever its value.
+void add_later_option(CLI::App& command, const std::string& name, const std::string& what) {
+  command.add_option_function<std::string>(
+      name, [name](const std::string&) { throw CLI::ValidationError(name, "not supported by this version"); },
+      what + " (not in this version)");
+}
+
+}  // namespace
+
 void add_json_option(CLI::App& command, Voice& voice) {
   command.add_flag("--json", voice.json, "print one JSON object on stdout and nothing else there");
 }
@@ -18,12 +29,16 @@ void add_job_options(CLI::App& command, JobOptions& options, bool writes) {
   command.add_option("--dtype", beats.dtype, "float32 or float64");
   command.add_option("--backend", beats.backend, "host or reference");
   command.add_option("--threads", beats.threads, "threads of the host backend");
+  add_later_option(command, "--device", "which device of a backend");
+  add_later_option(command, "--arch", "the architecture to generate for");
+  add_later_option(command, "--timeout", "seconds after which the command gives up");
   add_json_option(command, options.voice);
   command.add_flag("-q,--quiet", options.voice.quiet, "say nothing but errors");
+  command.add_flag_callback(
+      "--force", [&options] { options.existing = io::Existing::replace; },
+      writes ? "replace files that exist" : "accepted, so that a run's options fit; nothing is written");
   if (!writes) return;
   command.add_option("-o,--output", beats.output, "the folder to write to");
-  command.add_flag_callback(
-      "--force", [&options] { options.existing = io::Existing::replace; }, "replace files that exist");
   command.add_flag("--resume", options.resume, "continue an interrupted run (not in this version)");
 }
 
@@ -35,6 +50,10 @@ void add_equation_options(CLI::App& command, EquationOptions& options) {
   command.add_option("--dtype", options.dtype, "float32 or float64")->capture_default_str();
   command.add_option("--kappa", options.kappa, "stretching of the layer; 1 is none")->capture_default_str();
   command.add_flag("--text", options.text, "print the generated text alone");
+  add_later_option(command, "--arch", "the architecture to generate for");
+  command.add_flag_callback(
+      "--json", [] { throw CLI::ValidationError("--json", "not supported by this version of explain"); },
+      "one JSON object (not in this version)");
 }
 
 }  // namespace ondula::tools

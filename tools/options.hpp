@@ -39,7 +39,7 @@ struct EquationOptions {
   bool text = false;  ///< the kernels' text alone
 };
 
-/// Adds JOB and the options that beat its keys. `writes`: with -o, --force and --resume too.
+/// Adds JOB and the options that beat its keys. `writes`: with -o and --resume too.
 void add_job_options(CLI::App& command, JobOptions& options, bool writes);
 
 /// Adds --json, where the command has a machine-readable answer.

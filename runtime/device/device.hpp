@@ -68,6 +68,7 @@ class Device {
   virtual ~Device() = default;
 
   virtual std::string name() const = 0;
+  /// Threads that run kernels, at most: fewer than asked for only beside another device with fewer.
   virtual int threads() const = 0;
   /// Memory whose content means nothing yet; throws RuntimeError naming the bytes asked for and already held.
   virtual Buffer allocate(std::size_t bytes) = 0;

@@ -4,12 +4,14 @@
 #include <immintrin.h>
 #include <sys/mman.h>
 #include <tbb/blocked_range.h>
+#include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <thread>
 
 #include "compiler/error.hpp"
@@ -48,8 +50,7 @@ double collect(const void* data, std::span<const Weighted> from) {
 class HostDevice final : public Device {
  public:
   HostDevice(int threads, bool poison)
-      : poison_(poison),
-        arena_(threads > 0 ? threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()))) {}
+      : poison_(poison), limit_(workers_for(wanted(threads))), arena_(std::min(wanted(threads), allowed())) {}
 
   std::string name() const override { return fmt::format("host, {} threads", arena_.max_concurrency()); }
 
@@ -134,6 +135,22 @@ class HostDevice final : public Device {
   static constexpr std::size_t page = 4096;
   static constexpr std::size_t huge_page = std::size_t{2} << 20;
 
+  /// 0: one per core.
+  static int wanted(int threads) {
+    return threads > 0 ? threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  }
+
+  static constexpr auto parallelism = tbb::global_control::max_allowed_parallelism;
+
+  static int allowed() { return static_cast<int>(tbb::global_control::active_value(parallelism)); }
+
+  /// More threads than cores need oneTBB's own limit raised, or it prints a warning and leaves them out. Of
+  /// several such limits the lowest counts, so another device may keep this one from its wish.
+  static std::unique_ptr<tbb::global_control> workers_for(int threads) {
+    if (threads <= allowed()) return nullptr;
+    return std::make_unique<tbb::global_control>(parallelism, static_cast<std::size_t>(threads));
+  }
+
   static std::size_t rounded(std::size_t bytes) { return std::max(page, (bytes + page - 1) / page * page); }
 
   static void require(const Buffer& buffer, std::size_t offset, std::size_t bytes) {
@@ -149,6 +166,7 @@ class HostDevice final : public Device {
   }
 
   bool poison_;
+  std::unique_ptr<tbb::global_control> limit_;  ///< lives longer than the arena
   tbb::task_arena arena_;
 };
 

@@ -176,6 +176,9 @@ WaveletFacts facts_of(const std::vector<double>& series, double start, double st
   std::size_t onset = 0;
   while (std::abs(series[onset]) <= 0.01 * facts.peak) ++onset;
   facts.onset_time = start + static_cast<double>(onset) * step;
+  std::size_t last = series.size() - 1;
+  while (std::abs(series[last]) <= 0.01 * facts.peak) --last;
+  facts.end_time = start + static_cast<double>(last) * step;
   for (std::size_t k = 0; k < series.size() && start + static_cast<double>(k) * step <= t0 + 1e-9 * dt; ++k) {
     facts.cut_ratio = std::max(facts.cut_ratio, std::abs(series[k]) / facts.peak);
   }
@@ -263,6 +266,11 @@ std::vector<std::string> wavelet_warnings(const WaveletFacts& facts, const std::
   std::vector<std::string> warnings;
   if (steps <= 0) return warnings;
   if (!(facts.peak > 0)) return {where + ": the wavelet is zero everywhere; the source is silent"};
+  if (facts.end_time < t0 - 1e-9 * dt) {
+    return {
+        fmt::format("{}: the wavelet, at its peak at {:g} s, ended before t0 ({:g} s): the run stays silent",
+                    where, facts.peak_time, t0)};
+  }
   if (facts.cut_ratio > 0.01) {
     warnings.push_back(fmt::format(
         "{}: the wavelet starts at {:.3g} % of its peak (its first sample is at {:g} s), a jump that "

@@ -29,7 +29,7 @@ enum class WaveletKind { ricker, gabor, ormsby, gaussian, file, samples };
 struct WaveletSpec {
   WaveletKind kind = WaveletKind::ricker;
   double frequency = 0;             ///< Hz, > 0
-  double delay = 0;                 ///< s, on the run's clock (which starts at t0)
+  double delay = 0;                 ///< s, on the clock whose sample k is at t0 + k·dt
   double gamma = 4;                 ///< > 0: the Gabor envelope's width in periods, times about 0.4
   double phase = 0;                 ///< degrees
   int derivative = 2;               ///< 1 to 8
@@ -58,6 +58,7 @@ struct WaveletFacts {
   double peak = 0;        ///< largest absolute value; 0 for a silent wavelet, and the rest is then 0
   double peak_time = 0;   ///< s, where it is reached
   double onset_time = 0;  ///< s, first time over 1 % of the peak
+  double end_time = 0;    ///< s, last time over 1 % of the peak
   double cut_ratio = 0;   ///< largest absolute value at or before the first sample (t0), over the peak
   double dominant_frequency = 0;  ///< Hz, peak of the amplitude spectrum
   double top_frequency = 0;       ///< Hz, above it the spectrum stays below 1 % of its peak
@@ -70,9 +71,9 @@ WaveletFacts wavelet_facts(const WaveletSpec& spec, double t0, double dt);
 /// Facts of samples at t0 + k·dt.
 WaveletFacts series_facts(const std::vector<double>& series, double t0, double dt);
 
-/// Warnings on one wavelet, `where` in front ("sources[2].wavelet"): silent; cut off at its first sample;
-/// energy above 0.8 Nyquist; peak or onset after the last record sample (t0 + (steps − 1)·dt). None for 0
-/// steps.
+/// Warnings on one wavelet, `where` in front ("sources[2].wavelet"): silent; over before t0; cut off at its
+/// first sample; energy above 0.8 Nyquist; peak or onset after the last record sample (t0 + (steps − 1)·dt).
+/// None for 0 steps.
 std::vector<std::string> wavelet_warnings(const WaveletFacts& facts, const std::string& where, double t0,
                                           double dt, std::int64_t steps);
 

@@ -37,12 +37,37 @@ std::pair<fs::path, std::string> choose_directory(const CacheOptions& options,
   return {"", "neither XDG_CACHE_HOME nor HOME is set"};
 }
 
-bool is_entry(const StoredFile& file) { return !file.temporary && file.path.extension() == extension; }
+bool is_hex(const std::string& text, std::size_t digits) {
+  return text.size() == digits && text.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
 
-bool is_failed_source(const StoredFile& file) { return file.path.parent_path().filename() == failed_folder; }
+constexpr std::size_t key_digits = 32;
 
-/// The folder is the user's to name, so nothing else in it is touched.
-bool is_ours(const StoredFile& file) { return file.temporary || is_entry(file) || is_failed_source(file); }
+// The folder is the user's to name, so only files named as ours are, where ours are, count.
+
+std::string folder_of(const StoredFile& file) { return file.path.parent_path().filename().string(); }
+
+bool is_entry(const StoredFile& file) {
+  const std::string stem = file.path.stem().string();
+  return !file.temporary && file.path.extension() == extension && is_hex(stem, key_digits) &&
+         folder_of(file) == stem.substr(0, 2);
+}
+
+bool is_failed_source(const StoredFile& file) {
+  return !file.temporary && folder_of(file) == failed_folder && file.path.extension() == ".cpp" &&
+         is_hex(file.path.stem().string(), key_digits);
+}
+
+/// ".writing-PID-" and 16 hexadecimal digits, beside an entry or a failed source.
+bool is_temporary(const StoredFile& file) {
+  if (!file.temporary || !(is_hex(folder_of(file), 2) || folder_of(file) == failed_folder)) return false;
+  const std::string name = file.path.filename().string();
+  return is_hex(name.substr(name.rfind('-') + 1), 16);
+}
+
+bool is_ours(const StoredFile& file) {
+  return is_temporary(file) || is_entry(file) || is_failed_source(file);
+}
 
 }  // namespace
 

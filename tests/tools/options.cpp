@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <fstream>
+#include <thread>
 
 #include "tests/tools/program.hpp"
 
@@ -52,6 +53,60 @@ TEST_CASE("--json prints one object and nothing else on stdout") {
   CHECK(json["time"]["seconds"] > 0.0);
 }
 
+TEST_CASE("A refused step is one JSON object of estimate, with the figures and the error") {
+  Workshop shop;
+  shop.job["time"]["dt"] = 0.004;
+  const Outcome outcome = shop.command("estimate", {"--json"});
+  CHECK(outcome.status == 2);
+  CHECK(outcome.err.find("stability limit") != std::string::npos);
+  const Json json = Json::parse(outcome.out);
+  CHECK(json["runs"] == false);
+  CHECK(json["status"] == 2);
+  CHECK(json["error"] == json["refusal"]);
+  CHECK(json["limits"]["cfl"] < 0.004);
+}
+
+TEST_CASE("A command line that cannot be read is answered in JSON where that was asked for") {
+  const std::vector<std::vector<std::string>> lines = {{"rum", "--json"},
+                                                       {"run", "--json"},
+                                                       {"list", "--json", "--colour"},
+                                                       {"explain", "acoustic", "--json"}};
+  for (const std::vector<std::string>& line : lines) {
+    CAPTURE(line);
+    const Outcome outcome = run_program(line);
+    CHECK(outcome.status == 2);
+    CHECK(Json::parse(outcome.out)["status"] == 2);
+    CHECK(outcome.err.starts_with("ondula: "));
+  }
+}
+
+TEST_CASE("Options of later versions are refused by name") {
+  Workshop shop;
+  for (const char* option : {"--device", "--timeout", "--arch"}) {
+    for (const char* command : {"run", "estimate"}) {
+      CAPTURE(option);
+      const Outcome outcome = shop.command(command, {option, "1"});
+      CHECK(outcome.status == 2);
+      CHECK(outcome.err.find(std::string(option) + ": not supported by this version") != std::string::npos);
+    }
+  }
+  CHECK(run_program({"explain", "acoustic", "--arch", "sm_90"}).err.find("not supported") !=
+        std::string::npos);
+  CHECK(shop.command("estimate", {"--force"}).status == 0);
+  CHECK_FALSE(std::filesystem::exists(shop.out()));
+}
+
+TEST_CASE("A full standard output is status 4 and a message") {
+  Workshop shop;
+  Start full;
+  full.out = "/dev/full";
+  const Outcome run = shop.run({}, full);
+  CHECK(run.status == 4);
+  CHECK(run.err.find("stdout") != std::string::npos);
+  CHECK(run_program({"list"}, full).status == 4);
+  CHECK(run_program({"explain", "acoustic"}, full).status == 4);
+}
+
 TEST_CASE("-q is silent, warnings included; errors are not") {
   Workshop shop;
   shop.job["receivers"] = Json::array();
@@ -87,6 +142,18 @@ TEST_CASE("An option beats the job's key") {
   CHECK(job["backend"] == "reference");
   CHECK(shop.run({"--dims", "3"}).status == 2);
   CHECK(shop.run({"--order", "3"}).status == 2);
+}
+
+TEST_CASE("More threads than cores: nothing is printed over it, the bits are the same") {
+  Workshop shop;
+  REQUIRE(shop.run({"--threads", "1"}).status == 0);
+  const std::string before = read_file(shop.out() / "records_u.npy");
+  const unsigned threads = std::thread::hardware_concurrency() + 2;
+  const Outcome outcome = shop.run({"--force", "--threads", std::to_string(threads)});
+  CHECK(outcome.status == 0);
+  CHECK(outcome.err == "");
+  CHECK(shop.report()["threads"] == threads);
+  CHECK(read_file(shop.out() / "records_u.npy") == before);
 }
 
 TEST_CASE("Unknown commands and options have status 2 and a hint") {

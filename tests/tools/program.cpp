@@ -28,6 +28,7 @@ namespace {
   };
   redirect("stdout", STDOUT_FILENO);
   redirect("stderr", STDERR_FILENO);
+  if (!start.out.empty()) redirect(start.out.c_str(), STDOUT_FILENO);
   std::vector<std::string> words{ONDULA_PROGRAM};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> pointers;

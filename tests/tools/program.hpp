@@ -21,11 +21,12 @@ struct Outcome {
   std::string err;
 };
 
-/// How to start it: variables added to the environment, and a signal to send once a file exists.
+/// How to start it: variables added to the environment, a signal to send once a file exists, another stdout.
 struct Start {
   std::map<std::string, std::string> variables;
   int signal = 0;
   std::filesystem::path when;
+  std::string out = {};  ///< where stdout goes, instead of into the outcome
 };
 
 /// Runs the program to its end.

@@ -159,7 +159,7 @@ TEST_CASE("cache: list shows damage, verify removes it, clear empties and leaves
   const TemporaryDirectory directory;
   jit::Cache cache(cache_in(directory), {});
   for (const char* name : {"a", "b", "c"}) cache.store(entry_named(name));
-  const std::string failed = cache.save_failed_source("0123", "bad");
+  const std::string failed = cache.save_failed_source(jit::KeyBuilder().add("bad").hex(), "bad");
   write_bytes(cache.directory() / "readme", "mine");
   const fs::path damaged = cache.path_of(entry_named("b").key);
   write_bytes(damaged, read_bytes(damaged).substr(0, 200));
@@ -176,6 +176,34 @@ TEST_CASE("cache: list shows damage, verify removes it, clear empties and leaves
   CHECK(fs::exists(failed));
   CHECK(cache.clear() == 3);
   CHECK(files_below(cache.directory()) == std::vector<std::string>{"readme"});
+}
+
+TEST_CASE("cache: files named almost like its own survive trim, verify and clear") {
+  const TemporaryDirectory directory;
+  jit::CacheOptions options = cache_in(directory);
+  options.limit_bytes = 4500;
+  jit::Cache cache(options, {});
+  const std::string key = entry_named("a").key;
+  const std::vector<std::string> theirs = {"00/x.ondula", "data/" + key + ".ondula",
+                                           "data/.writing-1-0011223344556677", "data/x.ondula",
+                                           "failed/" + key + ".txt", "failed/notes.cpp", "failed/report.txt",
+                                           // the right name in another key's folder
+                                           (key.starts_with("00") ? "11/" : "00/") + key + ".ondula"};
+  for (const std::string& name : theirs) {
+    const fs::path path = cache.directory() / name;
+    fs::create_directories(path.parent_path());
+    write_bytes(path, std::string(5000, 'x'));
+    set_age(path, std::chrono::minutes(90));
+  }
+  cache.store(entry_named("a", 1000));  // trims
+  CHECK(cache.list().size() == 1);
+  CHECK(cache.verify().empty());
+  CHECK(fs::exists(cache.path_of(key)));
+  CHECK(cache.clear() == 1);
+  for (const std::string& name : theirs) {
+    CAPTURE(name);
+    CHECK(fs::exists(cache.directory() / name));
+  }
 }
 
 TEST_CASE("cache: the folder comes from the option, then ONDULA_CACHE, XDG_CACHE_HOME and HOME") {
