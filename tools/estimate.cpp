@@ -18,6 +18,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+/// Why `ondula run` would refuse, and its exit status then: the step's is the user's fault, memory is not.
+const std::string& refusal_of(const Session& session) {
+  return session.estimate.refusal.empty() ? session.memory_refusal : session.estimate.refusal;
+}
+
+int status_of(const Session& session) { return session.estimate.refusal.empty() ? 4 : 2; }
+
 Json answer(const Session& session, const Prediction& prediction, const Warnings& warnings) {
   const Estimate& e = session.estimate;
   Json json;
@@ -31,11 +38,12 @@ Json answer(const Session& session, const Prediction& prediction, const Warnings
                   {"bytes_per_point_and_step", e.work_bytes_per_point},
                   {"kernel_points_per_s", prediction.kernel_points_per_s},
                   {"problem", prediction.problem}};
-  json["runs"] = e.refusal.empty();
-  json["refusal"] = e.refusal;
-  if (!e.refusal.empty()) {  // as every failure has them
-    json["error"] = e.refusal;
-    json["status"] = 2;
+  const std::string& refusal = refusal_of(session);
+  json["runs"] = refusal.empty();
+  json["refusal"] = refusal;
+  if (!refusal.empty()) {  // as every failure has them
+    json["error"] = refusal;
+    json["status"] = status_of(session);
   }
   json["warnings"] = warnings.all();
   return json;
@@ -98,9 +106,10 @@ void estimate_job(const JobOptions& options) {
   } else if (!options.voice.quiet) {
     print(session, prediction);
   }
-  const std::string& refusal = session.estimate.refusal;
+  const std::string& refusal = refusal_of(session);
   if (refusal.empty()) return;
-  if (options.voice.json) throw Answered(refusal);
+  if (options.voice.json) throw Answered(refusal, status_of(session));
+  if (status_of(session) == 4) throw RuntimeError(refusal);
   throw UserError(refusal);
 }
 

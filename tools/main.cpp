@@ -60,7 +60,7 @@ int guarded(const std::function<void()>& command, bool json) {
   } catch (const CheckFailed& error) {
     return fail(check_failed, error.what(), false);  // the answer is on stdout
   } catch (const Answered& error) {
-    return fail(wrong_input, error.what(), false);
+    return fail(static_cast<Status>(error.status()), error.what(), false);
   } catch (const UserError& error) {
     return fail(wrong_input, error.what(), json);
   } catch (const CompileError& error) {

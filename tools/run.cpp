@@ -88,6 +88,7 @@ void run_job(const JobOptions& options) {
   Session session = open_session(options, {interrupted, [&progress](const Progress& p) { progress.show(p); }},
                                  true, warnings);
   if (!session.estimate.refusal.empty()) throw UserError(session.estimate.refusal);
+  if (!session.memory_refusal.empty()) throw RuntimeError(session.memory_refusal);
   const OutputPlan plan = plan_outputs(session);
   prepare_folder(plan, options.existing);
   catch_interrupts();

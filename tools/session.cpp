@@ -110,18 +110,24 @@ void check_limit(const io::Job& job, const std::string& tier, std::size_t needed
       tier, bytes_text(static_cast<double>(limit->second)), bytes_text(static_cast<double>(needed)), what));
 }
 
-/// Before anything large is allocated.
-void check_memory(const Session& session, Warnings& warnings) {
+/// Before anything large is allocated. `available`: bytes before the models were read.
+void check_memory(Session& session, std::size_t available, Warnings& warnings) {
   const std::size_t device = session.estimate.device_bytes;
   const std::size_t host = session.estimate.host_bytes + session.picture_bytes;
   check_limit(session.job, "device", device, "fields, coefficients and layers");
   check_limit(session.job, "host", host, "models, records and snapshots");
-  const std::size_t available = memory_available();
-  if (available > 0 && device + host > available) {
-    warnings.add(fmt::format("the run needs {} of memory, of which this machine has {} left",
-                             bytes_text(static_cast<double>(device + host)),
-                             bytes_text(static_cast<double>(available))));
+  if (available == 0 || device + host <= available) return;
+  const std::string text =
+      fmt::format("the run needs {} of memory, of which this machine has {} left",
+                  bytes_text(static_cast<double>(device + host)), bytes_text(static_cast<double>(available)));
+  const auto& limits = session.job.memory.limits;
+  if (limits.contains("device") && limits.contains("host")) {
+    warnings.add(text);
+    return;
   }
+  session.memory_refusal = text +
+                           "; ask for a smaller grid, fewer receivers or float32, or state what it may take "
+                           "in memory.limits, \"device\" and \"host\" both";
 }
 
 }  // namespace
@@ -160,6 +166,7 @@ EquationDefinition find_equation(const std::string& name) {
 }
 
 Session open_session(const JobOptions& options, const Hooks& hooks, bool pictures, Warnings& warnings) {
+  const std::size_t available = memory_available();
   Session session;
   session.job = io::read_job(options.file, options.overrides);
   const io::Job& job = session.job;
@@ -181,7 +188,7 @@ Session open_session(const JobOptions& options, const Hooks& hooks, bool picture
                           session.shade.data.size());
   }
   warn_of_physics(session, warnings);
-  check_memory(session, warnings);
+  check_memory(session, available, warnings);
   return session;
 }
 

@@ -52,6 +52,7 @@ struct Session {
   std::unique_ptr<Propagator> propagator;
   Estimate estimate;
   std::size_t picture_bytes = 0;  ///< of host memory, for the fields of snapshots
+  std::string memory_refusal;     ///< why the run would not fit into memory; empty where it would
 };
 
 /// What a run wants told while it goes.
@@ -61,7 +62,8 @@ struct Hooks {
 };
 
 /// Throws UserError where the job, its names, models, positions or memory limits do not allow a run; the
-/// stability limit is left in `estimate.refusal`. `pictures`: draw the models the job wants drawn.
+/// stability limit is left in `estimate.refusal`, a want of memory in `memory_refusal`. `pictures`: draw the
+/// models the job wants drawn.
 Session open_session(const JobOptions& options, const Hooks& hooks, bool pictures, Warnings& warnings);
 
 /// Points per wavelength at the frequency where the wavelets' spectra end, on the coarsest spacing; 0 without

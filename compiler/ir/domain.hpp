@@ -79,7 +79,7 @@ struct Domain {
   std::vector<Profile> profiles(const LayerOptions& options) const;
 };
 
-/// d0 = -3 c_max ln(R)/(2L) for a layer of `width` cells (numerics.md).
+/// The default R of a layer of `width` cells: 10^-min(8, 3 + width/5) (numerics.md, Absorbing layer).
 double layer_reflection(std::int64_t width);
 
 }  // namespace ir

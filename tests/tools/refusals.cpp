@@ -138,6 +138,25 @@ TEST_CASE("Memory limits are enforced before anything is allocated") {
   expect_refusal(shop, {"memory.limits.host", "needs"});
 }
 
+TEST_CASE("A job over this machine's memory has status 4 and both figures before anything is allocated") {
+  Workshop shop;
+  shop.job["grid"]["shape"] = {2000000, 2000000};
+  const Outcome outcome = shop.run();
+  CAPTURE(outcome.err);
+  CHECK(outcome.status == 4);
+  CHECK(outcome.err.find("TB of memory, of which this machine has ") != std::string::npos);
+  CHECK(outcome.err.find("memory.limits") != std::string::npos);
+  CHECK_FALSE(std::filesystem::exists(shop.out()));
+  const Outcome estimate = shop.command("estimate", {"--json"});
+  CHECK(estimate.status == 4);
+  CHECK(Json::parse(estimate.out)["runs"] == false);
+  CHECK(Json::parse(estimate.out)["bytes"]["device"] > 1e13);
+  shop.job["memory"] = {{"limits", {{"device", "900 TB"}, {"host", "900 TB"}}}};
+  const Outcome allowed = shop.command("estimate", {"--json"});
+  CHECK(allowed.status == 0);
+  CHECK(allowed.err.find("warning: the run needs ") != std::string::npos);
+}
+
 TEST_CASE("An output folder that is a file is refused") {
   Workshop shop;
   std::ofstream(shop.folder() / "out") << "in the way";

@@ -153,6 +153,21 @@ TEST_CASE("a wavelet cut off at its first sample is warned of, however far back 
   CHECK(wavelet_facts(spec, -6, 0.001).cut_ratio < 0.01);
 }
 
+TEST_CASE("a wavelet that is over before t0 is warned of as silent, and not as a jump") {
+  for (const WaveletKind kind : formulas) {
+    const WaveletSpec spec = wavelet(kind, 20);
+    const WaveletFacts facts = wavelet_facts(spec, 0, 0.001);
+    CHECK(facts.end_time > facts.peak_time);
+    const double after = facts.end_time + 0.01;
+    const auto warnings = wavelet_warnings(wavelet_facts(spec, after, 0.001), "wavelet", after, 0.001, 500);
+    REQUIRE(warnings.size() == 1);
+    check_parts(warnings[0], {"wavelet: the wavelet, at its peak at ", "ended before t0", "stays silent"});
+    const double amid = facts.peak_time + 0.001;
+    check_parts(joined(wavelet_warnings(wavelet_facts(spec, amid, 0.001), "wavelet", amid, 0.001, 500)),
+                {"the wavelet starts at 100 % of its peak"});
+  }
+}
+
 TEST_CASE("energy above 0.8 of the Nyquist frequency is warned of") {
   std::vector<double> spike(100, 0.0);
   spike[50] = 1;
