@@ -24,6 +24,22 @@ Json offsets_report(const Session& session) {
   return offsets;
 }
 
+/// Width and reflection of each face's layer: with "auto" the latter follows from the former, face by face, so that the job
+/// keeps the word.
+Json layer_report(const Session& session) {
+  Json layers = Json::object();
+  const Grid& grid = session.job.grid;
+  for (std::size_t a = 0; a < grid.axes.size(); ++a) {
+    for (std::size_t side = 0; side < 2; ++side) {
+      const Face& face = grid.faces[a][side];
+      if (face.kind != FaceKind::absorbing || face.width == 0) continue;
+      const double reflection = session.survey.absorb.reflection.value_or(ir::layer_reflection(face.width));
+      layers[grid.axes[a] + (side == 0 ? "-" : "+")] = {{"width", face.width}, {"reflection", reflection}};
+    }
+  }
+  return layers;
+}
+
 Json timings_report(const Timings& timings) {
   return {{"compile", timings.compile},
           {"compiled_cold", timings.compiled},
@@ -63,6 +79,9 @@ Json run_report(const Session& session, const OutputPlan& plan, const std::vecto
   if (session.survey.absorb.frequency)
     report["job"]["absorb"]["frequency"] = *session.survey.absorb.frequency;
   if (!session.survey.absorb.velocity) report["job"]["absorb"]["velocity"] = session.estimate.fastest;
+  report["job"]["time"]["substeps"] = session.estimate.substeps;
+  report["job"]["threads"] = session.job.threads.value_or(threads_available());
+  report["layer"] = layer_report(session);
   report["time_offset"] = offsets_report(session);
   report["timings"] = timings_report(session.propagator->timings());
   const std::size_t device = session.propagator->device_bytes_peak();
