@@ -24,8 +24,8 @@ Json offsets_report(const Session& session) {
   return offsets;
 }
 
-/// Width and reflection of each face's layer: with "auto" the latter follows from the former, face by face, so that the job
-/// keeps the word.
+/// Width and reflection of each face's layer: with "auto" the latter follows from the former, face by face,
+/// so that the job keeps the word.
 Json layer_report(const Session& session) {
   Json layers = Json::object();
   const Grid& grid = session.job.grid;
