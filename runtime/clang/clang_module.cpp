@@ -72,7 +72,7 @@ void initialise_once() {
 }
 
 /// While one lives, LLVM's loop strength reduction is off: it gives every tap of a stencil a pointer of its
-/// own, which costs a third of the compile time and a tenth of the speed (measured). There is no switch for
+/// own, which costs a third of the compile time and 5 to 11 % of the speed (measured). There is no switch for
 /// it but LLVM's own, which is the process's: it is put back as soon as no compilation of ours needs it.
 class WithoutStrengthReduction {
  public:
