@@ -52,8 +52,9 @@ std::string Propagator::Impl::step_refusal(const Limits& now) const {
 }
 
 ShotPoints Propagator::Impl::points_of(std::span<const Shot> shots, std::int64_t number) const {
-  return shot_points(compilation_.physical, domain_, grid_, {options_.steps, substeps(present_limits())},
-                     shots[static_cast<std::size_t>(number)], number);
+  return shot_points(compilation_.physical, domain_, grid_, models_,
+                     {options_.steps, substeps(present_limits())}, shots[static_cast<std::size_t>(number)],
+                     number);
 }
 
 Estimate Propagator::Impl::estimate(std::span<const Shot> shots) const {

@@ -306,8 +306,6 @@ TEST_CASE("E8: keys whose feature does not exist yet are refused, never ignored"
       {"/backend", "cuda-sim"},
       {"/output/records", "segy"},
       {"/models/vp", Json::parse(R"({"segy": "vp.segy"})")},
-      {"/sources/0/kind", "force"},
-      {"/sources/0/kind", "moment_rate"},
   };
   for (const auto& [pointer, value] : later) {
     CAPTURE(pointer);
