@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,8 @@ struct EngineCase {
   int steps = 50;
   std::map<std::string, std::vector<double>> models;  ///< a value per node, or one for all
   std::map<std::string, double> sources;  ///< field and strength: a pulse in the middle of the grid
+  double layer_velocity = 3000;           ///< m/s
+  double layer_frequency = 20;            ///< Hz
 };
 
 /// `shape` nodes of 10 m, `width` cells of layer on every face; width 0 makes rigid walls.
@@ -35,6 +38,22 @@ ir::Domain layered(const std::vector<std::int64_t>& shape, std::int64_t width);
 std::vector<double> scattered(const ir::Domain& domain, double low, double high, unsigned seed);
 
 passes::Compilation compiled(const EquationDefinition& equation, const EngineCase& c);
+
+/// An engine with its models set, and what it refers to.
+struct Running {
+  passes::Compilation compilation;
+  std::unique_ptr<device::Device> device;  ///< null for the reference
+  std::unique_ptr<loop::Models> models;
+  std::unique_ptr<loop::Engine> engine;
+
+  /// All fields now, memory variables left out.
+  std::map<std::string, std::vector<double>> fields() const;
+  void set_fields(const std::map<std::string, std::vector<double>>& fields);
+  void steps(std::int64_t count);
+};
+
+Running on_reference(const EquationDefinition& equation, const EngineCase& c);
+Running on_host(const EquationDefinition& equation, const EngineCase& c, int threads = 1);
 
 /// The fields after the last step, by name, memory variables left out: from the reference, or from the
 /// kernels on `threads` threads.
