@@ -59,12 +59,12 @@ void nodal_values(Expr e, const Symbols& symbols, const ParameterRow& parameter,
       return;
     }
     case Kind::surface: {
-      if (!surfaces) throw InternalError("no faces are known for " + text(e));
+      nodal_values(e->args[0], symbols, parameter, count, out, surfaces);
+      if (!surfaces) return;
       std::vector<int> which(count);
       for (std::size_t i = 0; i < count; ++i) {
         which[i] = std::min(surfaces(i), static_cast<int>(e->args.size()) - 1);
       }
-      nodal_values(e->args[0], symbols, parameter, count, out, surfaces);
       std::vector<double> values;
       for (int k = 1; k < static_cast<int>(e->args.size()); ++k) {
         if (std::find(which.begin(), which.end(), k) == which.end()) continue;

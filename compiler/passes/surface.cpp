@@ -188,18 +188,46 @@ class Surfacer {
   }
 
   /// lambda with k surfaces: 2 lambda mu/(k lambda + 2 mu), written so that mu = 0 and lambda = 0 give 0.
+  /// What both moduli carry alike, the time step, stays outside.
   Expr on_surfaces(const Moduli& moduli) {
     if (ir::is_constant(moduli.twice_mu, 0)) {
       return pool_.surface({moduli.lambda, pool_.constant(0)});
     }
-    std::vector<Expr> by_count = {moduli.lambda};
+    const ScaledCoefficient lambda = scaled(pool_, moduli.lambda);
+    const ScaledCoefficient twice_mu = scaled(pool_, moduli.twice_mu);
+    const std::optional<Expr> ratio = quotient_of_scalars(twice_mu.scalar, lambda.scalar);
+    if (!ratio || !lambda.nodal || !twice_mu.nodal) return softened(moduli.lambda, moduli.twice_mu);
+    return pool_.product({lambda.scalar, softened(lambda.nodal, pool_.product({*ratio, twice_mu.nodal}))});
+  }
+
+  Expr softened(Expr lambda, Expr twice_mu) {
+    std::vector<Expr> by_count = {lambda};
     const Expr one = pool_.constant(1);
     for (int k = 1; k < program_.dims(); ++k) {
-      const Expr softened =
-          pool_.sum({pool_.quotient(one, moduli.lambda), pool_.quotient(pool_.constant(k), moduli.twice_mu)});
-      by_count.push_back(pool_.quotient(one, softened));
+      const Expr compliance =
+          pool_.sum({pool_.quotient(one, lambda), pool_.quotient(pool_.constant(k), twice_mu)});
+      by_count.push_back(pool_.quotient(one, compliance));
     }
     return pool_.surface(std::move(by_count));
+  }
+
+  /// above/below where that is a number: both are products of numbers and the same symbols.
+  std::optional<Expr> quotient_of_scalars(Expr above, Expr below) {
+    const auto apart = [](Expr e) {
+      std::pair<ir::Number, std::vector<Expr>> parts{1, {}};
+      const std::vector<Expr> factors = e->kind == Kind::product ? e->args : std::vector<Expr>{e};
+      for (const Expr factor : factors) {
+        if (factor->kind == Kind::constant)
+          parts.first = parts.first * factor->number;
+        else
+          parts.second.push_back(factor);
+      }
+      return parts;
+    };
+    const auto [a, a_rest] = apart(above);
+    const auto [b, b_rest] = apart(below);
+    if (a_rest != b_rest) return {};
+    return pool_.constant(a / b);
   }
 
   ir::Program program_;

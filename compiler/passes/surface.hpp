@@ -10,8 +10,8 @@ namespace ondula::passes {
 /// Parity mirrors (Domain::image) make a free surface of scalars and of velocity-stress systems; in the
 /// latter the tangential normal stresses also need the law for sigma_nn = 0 (numerics.md, Free surface). The
 /// mirror makes D_n v_n exactly 0 on the row, so it is enough to change the modulus there:
-///   s.xx' = s.xx + dt*lambda*(Dz v.z + Dx v.x) + ...  ->  the same with surface(dt*lambda | 1/(1/(dt*lambda)
-///   + 1/(2*dt*mu)) | ...),
+///   s.xx' = s.xx + dt*lambda*(Dz v.z + Dx v.x) + ...  ->  the same with dt*surface(lambda | 1/(1/lambda +
+///   1/(2*mu)) | ...),
 /// that is lambda -> 2 lambda mu/(lambda + 2 mu), and lambda mu/(lambda + mu) where two surfaces meet; 0 in
 /// fluids. The value stays one nodal expression, hence one coefficient array, whatever the faces are. An
 /// equation for which no rule is known gets Program::no_surface.

@@ -90,6 +90,10 @@ class CompiledEngine final : public Engine {
 
   void set_field(const std::string& name, int level, std::span<const double> values) override {
     const ir::Field& field = set_.program.field(name);
+    if (values.size() != at(setup_.domain.points())) {
+      throw InternalError(
+          fmt::format("field {}: {} values for {} points", name, values.size(), setup_.domain.points()));
+    }
     auto& array = arrays_.at(field_key(name, slot(field, level)));
     Real* const data = static_cast<Real*>(array.buffer.data());
     for_rows([&](const ir::Extents& index, std::int64_t flat) {

@@ -98,7 +98,7 @@ std::vector<double> modulus(double vp, double vs, double rho) {
     rows.assign(3, values.at(name));
     return static_cast<const double*>(rows.data());
   };
-  ir::nodal_values(e, {{"dt", 1}}, parameter, 3, out, [](std::size_t i) { return static_cast<int>(i); });
+  ir::nodal_values(e, {}, parameter, 3, out, [](std::size_t i) { return static_cast<int>(i); });
   return out;
 }
 
