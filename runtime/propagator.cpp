@@ -12,6 +12,7 @@
 #include "compiler/emit/manifest.hpp"
 #include "compiler/error.hpp"
 #include "compiler/passes/pipeline.hpp"
+#include "compiler/passes/surface.hpp"
 #include "runtime/domain.hpp"
 #include "runtime/io/wavelet.hpp"
 #include "runtime/loop/engine.hpp"
@@ -72,6 +73,7 @@ class Propagator::Impl {
     const auto begin = Clock::now();
     compilation_ = passes::compile(equation, pipeline);
     timings_.compile = since(begin);
+    passes::require_surface(compilation_.physical, domain_);
     if (!options.compile_later) compile();
   }
 

@@ -14,6 +14,7 @@
 #include "compiler/emit/manifest.hpp"
 #include "compiler/error.hpp"
 #include "compiler/passes/schedule.hpp"
+#include "compiler/passes/surface.hpp"
 #include "runtime/loop/arrays.hpp"
 #include "runtime/loop/engine.hpp"
 #include "runtime/loop/factor.hpp"
@@ -111,6 +112,10 @@ class CompiledEngine final : public Engine {
 
   void set_field(const std::string& name, int level, std::span<const double> values) override {
     const ir::Field& field = set_.program.field(name);
+    if (values.size() != at(setup_.domain.points())) {
+      throw InternalError(
+          fmt::format("field {}: {} values for {} points", name, values.size(), setup_.domain.points()));
+    }
     auto& array = arrays_.at(field_key(name, slot(field, level)));
     Real* const data = static_cast<Real*>(array.buffer.data());
     for_rows([&](const ir::Extents& index, std::int64_t flat) {
@@ -258,7 +263,12 @@ class CompiledEngine final : public Engine {
           return static_cast<const double*>(row.data());
         };
         const std::size_t count = at(padded_->row_size());
-        ir::nodal_values(coefficient.definition, setup_.symbols, parameter, count, values);
+        const auto surfaces = [&](std::size_t i) {
+          int met = setup_.domain.surfaces(dims - 1, static_cast<std::int64_t>(i) - halo_);
+          for (int axis = 0; axis < dims - 1; ++axis) met += setup_.domain.surfaces(axis, index[at(axis)]);
+          return met;
+        };
+        ir::nodal_values(coefficient.definition, setup_.symbols, parameter, count, values, surfaces);
         rounded.assign(values.begin(), values.end());
         ir::Extents first = index;
         first[at(dims - 1)] = -halo_;
@@ -455,6 +465,7 @@ class CompiledEngine final : public Engine {
 std::unique_ptr<Engine> make_compiled_engine(const passes::Compilation& compilation, const EngineSetup& setup,
                                              device::Device& device,
                                              std::shared_ptr<const jit::HostModule> module) {
+  passes::require_surface(compilation.physical, setup.domain);
   if (setup.dtype == DType::float32) {
     return std::make_unique<CompiledEngine<float>>(compilation, setup, device, std::move(module));
   }

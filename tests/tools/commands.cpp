@@ -43,6 +43,15 @@ TEST_CASE("`ondula explain` shows passes, text, work, and where the equation sta
   CHECK(run_program({"explain", "acoustic", "--kappa", "0.5"}).status == 2);
 }
 
+TEST_CASE(
+    "F4: `ondula explain` prints the halo: an outer and an inner derivative together reach 2M - 1 cells") {
+  const Outcome nested = run_program({"explain", "acoustic_density", "--dims", "2", "--order", "8"});
+  CHECK(nested.out.find("_2d_o8_forward_sweep1 reads a halo of 7 cells along z, 7 cells along x\n") !=
+        std::string::npos);
+  const Outcome plain = run_program({"explain", "elastic", "--dims", "1", "--order", "4"});
+  CHECK(plain.out.find(" reads a halo of 2 cells along z\n") != std::string::npos);
+}
+
 TEST_CASE("F6: `ondula explain --text` gives the same bytes in every process, and others for other options") {
   const std::vector<std::string> base = {"explain", "acoustic", "--dims", "3", "--text"};
   const std::string text = run_program(base).out;
