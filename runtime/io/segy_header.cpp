@@ -135,7 +135,8 @@ std::optional<ScalarChoice> choose_scalar(std::span<const double> values) {
     for (const double value : values)
       loss = std::max(loss, std::abs(std::round(value * factor) / factor - value));
     if (!best || loss < best->loss) best = ScalarChoice{scalar, loss};
-    if (loss <= 1e-9 * largest) return ScalarChoice{scalar, 0};
+    // What rounding leaves of a position that was computed.
+    if (loss <= 1e-9 + 1e-15 * largest) return ScalarChoice{scalar, 0};
   }
   return best;
 }

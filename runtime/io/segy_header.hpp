@@ -64,7 +64,7 @@ struct ScalarChoice {
   double loss = 0;
 };
 
-/// The coarsest scalar among 1, -10, ... -10000 that stores every value exactly (to 1e-9 of the largest), or
+/// The coarsest scalar among 1, -10, ... -10000 that stores every value exactly (to a nanometre), or
 /// else the one that loses least; nothing where some value is too large for any.
 std::optional<ScalarChoice> choose_scalar(std::span<const double> values);
 
