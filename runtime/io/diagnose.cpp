@@ -206,7 +206,7 @@ std::string guess_byte_count(std::span<const std::byte> head, std::int64_t found
   if (rows > 0 && extra == 3600 + 240 * rows)
     return fmt::format("the excess is that of a SEG-Y file of {} traces: give it as segy", rows);
   if (rows > 0 && extra == 240 * rows)
-    return "the excess is 240 bytes a row: trace headers of an SU file; strip them";
+    return "the excess is 240 bytes a row: trace headers of an SU file: give it as segy";
   std::string guess = guess_extent(found, format.bytes, shape, axes);
   if (extra > 0 && extra <= 65536 && (guess.empty() || extra < 256)) {
     const std::string header = fmt::format("it may start with a header of {} bytes", extra);

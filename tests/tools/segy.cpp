@@ -3,6 +3,9 @@
 #include <doctest/doctest.h>
 
 #include "runtime/io/segy_geometry.hpp"
+#include "tests/support/compare.hpp"
+#include "tests/support/environment.hpp"
+#include "tests/support/skip.hpp"
 #include "tests/tools/program.hpp"
 
 namespace ondula::test {
@@ -64,6 +67,34 @@ TEST_CASE("Shots that differ in receivers are one SEG-Y file, which is a geometr
   CHECK(job["sources"].size() == 2);
   CHECK(job["receivers"].size() == 2);
   CHECK(job["receivers"][1]["at"].back() == Json{{"z", 33.25}, {"x", 77.5}});
+}
+
+TEST_CASE("The geometry of a real marine line runs, and its records have the line's positions") {
+  const auto line = data_path("segy/viking_small.segy");
+  if (!line) ONDULA_SKIP("no segy/viking_small.segy under ONDULA_DATA");
+  Workshop shop(Json::parse(R"({
+    "equation": "acoustic",
+    "grid": {"axes": ["z", "x"], "shape": [41, 141], "spacing": [25, 25]},
+    "time": {"dt": 0.004, "steps": 150}, "order": 4, "models": {"vp": 1500},
+    "wavelet": {"ricker": {"frequency": 6}}, "output": {"directory": "out", "records": "segy", "pictures": false}})"));
+  shop.job["geometry"] = {{"segy", line->string()}};
+  const Outcome outcome = shop.run();
+  REQUIRE_MESSAGE(outcome.status == 0, outcome.err);
+  CHECK(outcome.err.find("bytes 89-90) is 3, decimal degrees") != std::string::npos);
+  const io::SurveyGeometry there = io::read_survey_geometry(line->string(), {});
+  const io::SurveyGeometry here = io::read_survey_geometry((shop.out() / "records_u.segy").string(), {});
+  REQUIRE(here.shots.size() == 4);
+  for (std::size_t shot = 0; shot < 4; ++shot) {
+    CHECK(here.shots[shot].source == there.shots[shot].source);
+    CHECK(here.shots[shot].receivers == there.shots[shot].receivers);
+  }
+  // The direct wave: 262 m from the source it has come by now, 3237 m away it has not.
+  const std::vector<double> samples = all_samples(shop.out() / "records_u.segy");
+  const auto largest = [&](std::size_t trace) {
+    return max_abs(std::span(samples).subspan(trace * 150, 150));
+  };
+  CHECK(largest(119) > 0);
+  CHECK(largest(0) < 1e-6 * largest(119));
 }
 
 TEST_CASE("What SEG-Y cannot hold is refused or warned of before the run") {
