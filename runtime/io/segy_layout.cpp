@@ -31,6 +31,7 @@ class Bytes {
       throw UserError(fmt::format("cannot read {}: it is a directory, not a file of traces", path));
     if (!stream_) throw UserError(fmt::format("cannot read {}: {}", path, std::strerror(errno)));
     size_ = stream_.tellg();
+    if (size_ < 0) throw UserError(fmt::format("cannot read {}: it has no length; is it a pipe?", path));
   }
   std::int64_t size() const { return size_; }
   /// An unsigned number of `width` bytes at `offset`.

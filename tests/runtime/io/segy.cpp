@@ -6,6 +6,7 @@
 #include <limits>
 #include <random>
 
+#include "runtime/io/segy_geometry.hpp"
 #include "tests/runtime/io/segy_file.hpp"
 
 using namespace ondula;
@@ -279,5 +280,35 @@ TEST_CASE("B2: segy: 50,000 receivers of 45,000 samples: every byte where 64-bit
     CHECK(samples.front() == static_cast<double>(trace + 1));
     CHECK(samples[1] == 0);
     CHECK(samples.back() == static_cast<double>(trace + 1));
+  }
+}
+
+TEST_CASE("segy: any byte of the headers set to anything is read or refused, never another failure") {
+  for (const bool su : {false, true}) {
+    FileText text;
+    text.su = su;
+    text.header = [](Words& words, int trace) { words.set32(73, 50).set32(81, 100 + 25 * trace); };
+    const std::string whole = text.bytes();
+    const FileOnDisk file(whole, su ? "a.su" : "a.segy");
+    int read = 0, refused = 0;
+    const std::size_t first = su ? 0 : 3200, last = su ? 240 : 3840;
+    for (std::size_t at = first; at < last; ++at) {
+      for (const char value : {'\x00', '\x01', '\x7f', '\x80', '\xff'}) {
+        std::string changed = whole;
+        changed[at] = value;
+        std::ofstream(file.path(), std::ios::binary) << changed;
+        try {
+          TraceReader reader(file.path());
+          for (std::int64_t trace = 0; trace < reader.layout().traces; ++trace) samples_of(reader, trace);
+          read_survey_geometry(file.path(), {});
+          reader.interval();
+          ++read;
+        } catch (const UserError&) {
+          ++refused;
+        }
+      }
+    }
+    CHECK(read > 1000);
+    CHECK(refused > 10);
   }
 }
