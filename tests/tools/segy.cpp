@@ -97,6 +97,20 @@ TEST_CASE("The geometry of a real marine line runs, and its records have the lin
   CHECK(largest(0) < 1e-6 * largest(119));
 }
 
+TEST_CASE("B2: the bytes of 50,000 traces of 45,000 samples are estimated in 64 bits") {
+  Workshop shop;
+  shop.job["time"]["steps"] = 45000;
+  shop.job["sources"].erase(1);
+  shop.job["receivers"] = {
+      {{"field", "u"},
+       {"line", {{"from", {{"z", 100}, {"x", 0}}}, {"to", {{"z", 100}, {"x", 500}}}, {"count", 50000}}}}};
+  const Outcome outcome = shop.command("estimate", {"--json"});
+  const double host = Json::parse(outcome.out)["bytes"]["host"].get<double>();
+  // The records in float64, and little else.
+  CHECK(host >= 50000.0 * 45000.0 * 8);
+  CHECK(host < 1.01 * 50000.0 * 45000.0 * 8);
+}
+
 TEST_CASE("What SEG-Y cannot hold is refused or warned of before the run") {
   Workshop shop;
   shop.job["output"]["records"] = "segy";
