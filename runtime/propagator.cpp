@@ -14,6 +14,7 @@
 #include "compiler/passes/pipeline.hpp"
 #include "runtime/domain.hpp"
 #include "runtime/io/wavelet.hpp"
+#include "runtime/jit/host_compiler.hpp"
 #include "runtime/loop/engine.hpp"
 #include "runtime/shot_points.hpp"
 #include "runtime/stability.hpp"

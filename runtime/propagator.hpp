@@ -10,15 +10,20 @@
 #include <string>
 #include <vector>
 
-#include "compiler/dsl/dsl.hpp"
+#include "compiler/dsl/definition.hpp"
 #include "compiler/error.hpp"
-#include "runtime/jit/host_compiler.hpp"
+#include "compiler/export.hpp"
+#include "runtime/jit/cache_options.hpp"
 #include "runtime/types.hpp"
 
 namespace ondula {
 
+namespace jit {
+class HostCompiler;
+}
+
 /// The run was cancelled by the caller's `cancel`.
-class Cancelled : public Error {
+class ONDULA_API Cancelled : public Error {
  public:
   using Error::Error;
 };
@@ -90,7 +95,7 @@ struct StepView {
 
 /// Owns kernels, device memory and models. Not thread-safe; different Propagators may run in different
 /// threads.
-class Propagator {
+class ONDULA_API Propagator {
  public:
   /// Compiles or loads the kernels. Throws UserError for a grid, order or option that cannot be,
   /// CompileError.
@@ -140,6 +145,6 @@ struct EquationFacts {
   std::vector<std::string> parameters, sources, fields, initial;
   std::map<std::string, std::string> units;  ///< of parameters and fields
 };
-EquationFacts facts(const EquationDefinition& equation, const std::vector<std::string>& axes);
+ONDULA_API EquationFacts facts(const EquationDefinition& equation, const std::vector<std::string>& axes);
 
 }  // namespace ondula
