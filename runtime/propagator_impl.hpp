@@ -1,0 +1,97 @@
+// The inside of a Propagator: what its parts (models, checks, estimate, loop over shots) share.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/passes/pipeline.hpp"
+#include "runtime/loop/engine.hpp"
+#include "runtime/propagator.hpp"
+#include "runtime/shot_points.hpp"
+#include "runtime/stability.hpp"
+
+namespace ondula {
+
+/// Seconds of the monotonic clock.
+using Clock = std::chrono::steady_clock;
+inline double since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+/// Automatic steps keep this distance from the limit; a given number of substeps may go up to the limit
+/// itself.
+inline constexpr double automatic_share = 0.95;
+inline constexpr int most_substeps = 16;
+
+class Propagator::Impl {
+ public:
+  Impl(const EquationDefinition& equation, const Grid& grid, const PropagatorOptions& options);
+
+  void compile();
+  void set_model(const std::string& name, std::span<const double> values);
+  void set_model(const std::string& name, double value);
+  void set_initial(const std::string& name, std::span<const double> values);
+  std::map<std::string, std::vector<double>> state() const;
+  Records forward(std::span<const Shot> shots);
+  Estimate estimate(std::span<const Shot> shots) const;
+  void on_step(std::int64_t every, std::function<void(const StepView&)> callback);
+  const Timings& timings() const { return timings_; }
+  std::size_t device_bytes_peak() const { return device_ ? device_->bytes_peak() : 0; }
+  const std::vector<std::string>& warnings() const { return warnings_; }
+  double time_offset(const std::string& field) const;
+
+ private:
+  // propagator_models.cpp
+  const ir::Parameter& find_parameter(const std::string& name) const;
+  void require_allowed(const ir::Parameter& parameter, double value, std::int64_t flat) const;
+  void require_count(const std::string& what, std::size_t count) const;
+  std::pair<std::string, int> initial_name(const std::string& name) const;
+  const loop::Models& complete_models() const;
+  std::vector<double> padded(std::span<const double> values) const;
+  std::vector<double> cropped(const std::vector<double>& values) const;
+
+  // propagator_checks.cpp
+  /// The limit is checked on every call, on the models of that call.
+  Speeds checked_speeds() const;
+  /// Why a run of these speeds cannot take its step; empty where it can.
+  std::string step_refusal(const Speeds& now) const;
+  ShotPoints points_of(std::span<const Shot> shots, std::int64_t number) const;
+
+  // propagator.cpp
+  void compile_kernels();
+  /// c_max and f_c are fixed by the first call (numerics.md, Time).
+  void ready_engine(const Speeds& now, std::span<const Shot> shots);
+  void make_engine(const Speeds& now, double frequency);
+
+  // propagator_run.cpp
+  std::map<std::string, Traces> run_shot(const Shot& shot, std::int64_t number, std::int64_t shots,
+                                         Clock::time_point begin);
+  /// The seconds it took.
+  double call_back(std::int64_t shot, std::int64_t step);
+  void guard(std::int64_t shot, std::int64_t step) const;
+  void finish_timings();
+
+  Grid grid_;
+  PropagatorOptions options_;
+  ir::Domain domain_;
+  passes::Compilation compilation_;
+  std::shared_ptr<const jit::HostModule> module_;
+  std::unique_ptr<device::Device> device_;
+  std::unique_ptr<loop::Engine> engine_;
+  loop::Models models_;
+  bool models_changed_ = true;
+  bool frequency_open_ = false;  ///< f_c waits for the first call with sources
+  std::map<std::pair<std::string, int>, std::vector<double>> initial_;
+  std::int64_t every_ = 0;
+  std::function<void(const StepView&)> callback_;
+  Timings timings_;
+  std::vector<std::string> warnings_;
+};
+
+}  // namespace ondula
