@@ -136,7 +136,7 @@ class ONDULA_API Propagator {
   const std::vector<std::string>& warnings() const;
 
  private:
-  class Impl;
+  class ONDULA_HIDDEN Impl;
   std::unique_ptr<Impl> impl_;
 };
 
