@@ -37,7 +37,8 @@ std::vector<double> two_layers() {
   return vp;
 }
 
-/// A source near the surface and a line of receivers below it. Positions are metres, in the grid's axis order.
+/// A source near the surface and a line of receivers below it. Positions are metres, in the grid's axis
+/// order.
 ondula::Shot experiment() {
   ondula::Shot shot;
   ondula::Source source;
