@@ -77,14 +77,18 @@ Records Propagator::Impl::forward(std::span<const Shot> shots, std::optional<std
   timings_.first = timings_.steady = 0;
   timings_.steps = 0;
   warnings_.clear();
-  const Speeds now = checked_speeds();
+  const Limits now = present_limits();
+  const std::string refusal = step_refusal(now);
+  if (!refusal.empty()) throw UserError(refusal);
+  require_start(substeps(now));
   // Every shot is checked before the first runs; taps are kept for one shot at a time, since off the grid a
   // point has hundreds.
   const auto count = static_cast<std::int64_t>(shots.size());
   for (std::int64_t s = 0; s < count; ++s) static_cast<void>(points_of(shots, s));
   compile();
   const auto entry = Clock::now();
-  ready_engine(now, shots);
+  substeps_ = substeps(now);
+  ready_engine(now.speeds, shots);
   Records records;
   for (std::int64_t s = 0; s < count; ++s) {
     ShotPoints points = points_of(shots, s);
@@ -103,7 +107,9 @@ void Propagator::Impl::on_step(std::int64_t every, std::function<void(const Step
 }
 
 double Propagator::Impl::time_offset(const std::string& field) const {
-  return compilation_.physical.field(field).half_step ? -0.5 * options_.dt : 0.0;
+  if (!compilation_.physical.field(field).half_step) return 0.0;
+  const bool known = options_.substeps || substeps_ > 0;
+  return -0.5 * options_.dt / (known ? substeps(Limits{}) : substeps(present_limits()));
 }
 
 void Propagator::Impl::compile_kernels() {
@@ -136,9 +142,9 @@ void Propagator::Impl::ready_engine(const Speeds& now, std::span<const Shot> sho
 void Propagator::Impl::make_engine(const Speeds& now, double frequency) {
   loop::EngineSetup setup;
   setup.domain = domain_;
-  setup.symbols["dt"] = options_.dt;
+  setup.symbols["dt"] = step();
   for (std::size_t a = 0; a < grid_.axes.size(); ++a) setup.symbols["h_" + grid_.axes[a]] = grid_.spacing[a];
-  setup.layer.dt = options_.dt;
+  setup.layer.dt = step();
   setup.layer.velocity = options_.absorb.velocity.value_or(now.fastest);
   setup.layer.frequency = frequency;
   setup.layer.reflection = options_.absorb.reflection.value_or(0);

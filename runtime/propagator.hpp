@@ -66,6 +66,7 @@ struct Estimate {
   int substeps = 1;
   double fastest = 0, slowest = 0;  ///< m/s
   std::vector<std::int64_t> fastest_cell;
+  std::vector<std::int64_t> limit_cell;  ///< the cell that sets the limit
   double points_per_wavelength =
       0;  ///< at the frequency where the wavelets' spectrum falls below 1 % of its peak; 0: unknown
   std::int64_t points = 0;  ///< physical

@@ -13,46 +13,60 @@
 
 namespace ondula {
 
-Speeds Propagator::Impl::checked_speeds() const {
-  const Speeds now = speeds(compilation_.physical, complete_models(), grid_.shape);
-  const std::string refusal = step_refusal(now);
-  if (!refusal.empty()) throw UserError(refusal);
-  return now;
+const Limits& Propagator::Impl::present_limits() const {
+  const loop::Models& models = complete_models();
+  if (!limits_) limits_ = limits(compilation_.physical, domain_, models, options_.threads);
+  return *limits_;
 }
 
-std::string Propagator::Impl::step_refusal(const Speeds& now) const {
-  const double limit = cfl_limit(options_.order, grid_.spacing, now.fastest);
-  const double share = options_.substeps ? 1.0 : automatic_share;
-  const double most = limit * share;
-  const int r = options_.substeps.value_or(1);
-  if (options_.dt / r > most * (1 + 1e-12)) {
-    const double needed = std::ceil(options_.dt / (automatic_share * limit));
-    return fmt::format(
-        "dt = {:.6g} s is over the stability limit: {:.6g} s for {:.6g} m/s at cell ({}), order {}{}; it "
-        "would take {:.0f} "
-        "substeps and {:.3g} MB of device memory; this version takes steps of dt only: lower dt to {:.6g} "
-        "s",
-        options_.dt / r, limit, now.fastest, cell_text(grid_, now.fastest_cell), options_.order,
-        options_.substeps ? "" : " (automatic steps take 0.95 of it)", needed,
-        static_cast<double>(loop::compiled_engine_bytes(compilation_, domain_, options_.dtype)) / 1e6, most);
+int Propagator::Impl::substeps(const Limits& now) const {
+  if (options_.substeps) return *options_.substeps;
+  if (substeps_ > 0) return substeps_;
+  const double least = options_.dt / (automatic_share * now.step) * (1 - 1e-12);
+  return std::max(1, static_cast<int>(std::min(1e6, std::ceil(least))));
+}
+
+std::string Propagator::Impl::step_refusal(const Limits& now) const {
+  const int r = substeps(now);
+  const bool open = !options_.substeps && substeps_ == 0;
+  const bool too_many = open && r > most_substeps;
+  const double dt = too_many ? options_.dt : options_.dt / r;
+  if (!too_many && dt <= now.step * (1 + 1e-12)) return {};
+  std::string where =
+      fmt::format("for {:.6g} m/s at cell ({})", now.speeds.fastest, cell_text(grid_, now.cell));
+  if (now.cell != now.speeds.fastest_cell) {
+    where = fmt::format("set at cell ({}); the fastest speed is {:.6g} m/s at cell ({})",
+                        cell_text(grid_, now.cell), now.speeds.fastest,
+                        cell_text(grid_, now.speeds.fastest_cell));
   }
-  return r == 1 ? "" : fmt::format("substeps = {}: this version takes 1", r);
+  const double needed = std::ceil(options_.dt / (automatic_share * now.step) * (1 - 1e-12));
+  const double megabytes =
+      static_cast<double>(loop::compiled_engine_bytes(compilation_, domain_, options_.dtype)) / 1e6;
+  const int most = options_.substeps ? *options_.substeps : open ? most_substeps : substeps_;
+  return fmt::format(
+      "{} = {:.6g} s is over the stability limit: {:.6g} s {}, order {}; it would take {:.0f} substeps, with "
+      "which "
+      "automatic steps keep 0.95 of the limit, of at most {}, and {:.3g} MB of device memory; lower dt to "
+      "{:.6g} s",
+      r == 1 || too_many ? "dt" : fmt::format("dt/{}", r), dt, now.step, where, compilation_.physical.order,
+      needed, most_substeps, megabytes, now.step * most * (open ? automatic_share : 1.0));
 }
 
 ShotPoints Propagator::Impl::points_of(std::span<const Shot> shots, std::int64_t number) const {
-  return shot_points(compilation_.physical, domain_, grid_, (start_ ? start_->step : 0) + steps_,
+  const Sampling sampling{(start_ ? start_->step : 0) + steps_, substeps(present_limits())};
+  return shot_points(compilation_.physical, domain_, grid_, sampling,
                      shots[static_cast<std::size_t>(number)], number);
 }
 
 Estimate Propagator::Impl::estimate(std::span<const Shot> shots) const {
   Estimate e;
-  const Speeds now = speeds(compilation_.physical, complete_models(), grid_.shape);
-  e.fastest = now.fastest;
-  e.slowest = now.slowest;
-  e.fastest_cell = now.fastest_cell;
-  e.cfl_limit = cfl_limit(options_.order, grid_.spacing, now.fastest);
-  e.substeps = options_.substeps.value_or(
-      std::max(1, static_cast<int>(std::min(1e6, std::ceil(options_.dt / (automatic_share * e.cfl_limit))))));
+  const Limits& now = present_limits();
+  e.fastest = now.speeds.fastest;
+  e.slowest = now.speeds.slowest;
+  e.fastest_cell = now.speeds.fastest_cell;
+  e.cfl_limit = now.step;
+  e.limit_cell = now.cell;
+  e.substeps = substeps(now);
   e.dt = options_.dt / e.substeps;
   e.refusal = step_refusal(now);
   double top = 0;
@@ -66,12 +80,12 @@ Estimate Propagator::Impl::estimate(std::span<const Shot> shots) const {
     // Records of every shot stay; taps and wavelets are those of one shot at a time.
     const auto samples = static_cast<std::size_t>(options_.steps);
     e.host_bytes += shot.receivers.size() * samples * sizeof(double);
-    largest_points =
-        std::max(largest_points, points_bytes(compilation_.physical, grid_, options_.steps, shot));
+    largest_points = std::max(largest_points,
+                              points_bytes(compilation_.physical, grid_, {options_.steps, e.substeps}, shot));
   }
   e.host_bytes += largest_points;
   const double coarsest = *std::max_element(grid_.spacing.begin(), grid_.spacing.end());
-  if (top > 0) e.points_per_wavelength = now.slowest / (top * coarsest);
+  if (top > 0) e.points_per_wavelength = e.slowest / (top * coarsest);
   e.points = 1;
   for (const std::int64_t n : grid_.shape) e.points *= n;
   e.padded_points = domain_.points();

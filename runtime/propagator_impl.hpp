@@ -2,12 +2,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <cfenv>
 #include <chrono>
 #include <functional>
 #include <map>
-#include <optional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -76,20 +77,25 @@ class Propagator::Impl {
   std::vector<double> cropped(const std::vector<double>& values) const;
 
   // propagator_checks.cpp
-  /// The limit is checked on every call, on the models of that call.
-  Speeds checked_speeds() const;
-  /// Why a run of these speeds cannot take its step; empty where it can.
-  std::string step_refusal(const Speeds& now) const;
+  /// Of the models as they are: computed once for each set.
+  const Limits& present_limits() const;
+  /// Steps per sample: as given, as the first call fixed it, or the least the limit allows.
+  int substeps(const Limits& now) const;
+  /// Why a run with these limits cannot take its step; empty where it can.
+  std::string step_refusal(const Limits& now) const;
+  double step() const { return options_.dt / std::max(1, substeps_); }
   ShotPoints points_of(std::span<const Shot> shots, std::int64_t number) const;
 
   // propagator.cpp
   void compile_kernels();
-  /// c_max and f_c are fixed by the first call (numerics.md, Time).
+  /// r, c_max and f_c are fixed by the first call (numerics.md, Time).
   void ready_engine(const Speeds& now, std::span<const Shot> shots);
   void make_engine(const Speeds& now, double frequency);
 
   // propagator_state.cpp
   void describe(State::Data& data) const;
+  /// Throws UserError where the state that shots start from was made with other substeps.
+  void require_start(int substeps) const;
   /// Fields as a shot of this call finds them.
   void start_shot();
 
@@ -112,7 +118,9 @@ class Propagator::Impl {
   std::unique_ptr<loop::Engine> engine_;
   loop::Models models_;
   bool models_changed_ = true;
-  bool frequency_open_ = false;  ///< f_c waits for the first call with sources
+  mutable std::optional<Limits> limits_;  ///< unset where a model has changed
+  int substeps_ = 0;                      ///< r; 0 until the first call fixes it
+  bool frequency_open_ = false;           ///< f_c waits for the first call with sources
   std::map<std::pair<std::string, int>, std::vector<double>> initial_;
   std::shared_ptr<const State::Data> start_;  ///< of every shot; null: t0
   std::int64_t steps_ = 0;                    ///< samples of the present call

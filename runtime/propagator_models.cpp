@@ -40,12 +40,14 @@ void Propagator::Impl::set_model(const std::string& name, std::span<const double
     require_allowed(parameter, values[i], static_cast<std::int64_t>(i));
   models_[name] = loop::ModelArray(values);
   models_changed_ = true;
+  limits_.reset();
 }
 
 void Propagator::Impl::set_model(const std::string& name, double value) {
   require_allowed(find_parameter(name), value, -1);
   models_[name] = loop::ModelArray(value);
   models_changed_ = true;
+  limits_.reset();
 }
 
 void Propagator::Impl::set_initial(const std::string& name, std::span<const double> values) {

@@ -39,7 +39,8 @@ std::map<std::string, Traces> Propagator::Impl::run_shot(const Shot& shot, std::
       throw Cancelled(fmt::format("cancelled at step {} of shot {}", n, number));
     }
     if (callback_ && every_ > 0 && n % every_ == 0) callbacks += call_back(number, n);
-    engine_->step(n, samples);
+    engine_->step(n * substeps_, samples);
+    for (int k = 1; k < substeps_; ++k) engine_->step(n * substeps_ + k, {});
     for (std::size_t r = 0; r < samples.size(); ++r) {
       const auto [traces, row] = rows[r];
       traces->data[static_cast<std::size_t>(row * traces->samples + n - first)] = samples[r];
@@ -56,7 +57,7 @@ std::map<std::string, Traces> Propagator::Impl::run_shot(const Shot& shot, std::
     }
   }
   timings_.steady += since(begin) - callbacks;
-  timings_.steps += steps_ - (number == 0 && steps_ > 0 ? 1 : 0);
+  timings_.steps += (steps_ - (number == 0 && steps_ > 0 ? 1 : 0)) * substeps_;
   return result;
 }
 

@@ -23,6 +23,7 @@ std::shared_ptr<const State::Data> Propagator::Impl::state() const {
   for (const ir::Field& field : compilation_.physical.fields) {
     if (field.strip_axis < 0) data->fields.push_back(field);
   }
+  data->substeps = substeps_;
   data->step = step_now_;
   data->arrays = engine_->save();
   return data;
@@ -57,6 +58,13 @@ void Propagator::Impl::describe(State::Data& data) const {
   data.dtype = options_.dtype;
   data.backend = options_.backend;
   data.kappa = options_.absorb.kappa > 1.0;
+}
+
+void Propagator::Impl::require_start(int substeps) const {
+  if (!start_ || start_->substeps == substeps) return;
+  throw UserError(fmt::format("the state that was set comes from {} substeps a sample, this run takes {}: set "
+                              "options.substeps to {}",
+                              start_->substeps, substeps, start_->substeps));
 }
 
 void Propagator::Impl::start_shot() {

@@ -153,7 +153,7 @@ Job parse_job(std::string_view text, const std::string& folder, const Overrides&
   if (is_path(job.equation)) job.equation = context.path(equation);
   job.grid = parse_grid(root.at("grid", "axes, shape and spacing"));
   parse_faces(root.find("free_surface"), root.find("absorb"), job);
-  parse_time(root.at("time", "dt and steps"), job, context);
+  parse_time(root.at("time", "dt and steps"), job);
   if (const auto order = root.find("order")) job.order = parse_order(*order);
   if (const auto dtype = root.find("dtype")) job.dtype = parse_dtype(*dtype);
   // An option that beats the key also lifts its refusal.

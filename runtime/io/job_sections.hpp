@@ -27,7 +27,7 @@ Grid parse_grid(const Node& node);
 /// "free_surface" and "absorb": faces and the layer's profile. Either may be absent.
 void parse_faces(const std::optional<Node>& free_surface, const std::optional<Node>& absorb, Job& job);
 /// "time".
-void parse_time(const Node& node, Job& job, ParseContext& context);
+void parse_time(const Node& node, Job& job);
 /// One value of "models" or "initial".
 ModelSpec parse_model(const Node& node, const Grid& grid, ParseContext& context);
 /// "wavelet", of the job or of a source.

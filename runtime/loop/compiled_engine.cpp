@@ -292,7 +292,7 @@ class CompiledEngine final : public Engine {
     const ir::Field& f = set_.program.field(field);
     const auto& array = arrays_.at(field_key(field, slot(f, 0)));
     const auto found = receivers_.find(field);
-    if (found == receivers_.end()) return;
+    if (found == receivers_.end() || samples.empty()) return;
     const std::vector<Pickup>& pickups = found->second;
     const auto gather = [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t r = begin; r < end; ++r) {

@@ -32,7 +32,7 @@ class Engine {
   virtual std::vector<double> field(const std::string& name, int level) const = 0;
   /// The sources and receivers of the steps that follow.
   virtual void set_points(std::vector<ir::PointSource> sources, std::vector<ir::PointReceiver> receivers) = 0;
-  /// Step n; samples[r] is receiver r's, taken before the update.
+  /// Step n; samples[r] is receiver r's, taken before the update. Empty: nothing is recorded.
   virtual void step(std::int64_t n, std::span<double> samples) = 0;
   /// Everything the next step depends on, as it is between two steps.
   virtual Snapshot save() const = 0;

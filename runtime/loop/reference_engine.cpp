@@ -48,7 +48,10 @@ class ReferenceEngine final : public Engine {
     receivers_ = std::move(receivers);
   }
   void step(std::int64_t n, std::span<double> samples) override {
-    executor_.step(n, sources_, receivers_, samples);
+    if (samples.empty())
+      executor_.step(n, sources_, {}, {});
+    else
+      executor_.step(n, sources_, receivers_, samples);
   }
 
   Snapshot save() const override {

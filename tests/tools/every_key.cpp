@@ -102,7 +102,7 @@ TEST_CASE("E8: what this version lacks is refused, not ignored") {
   const std::vector<Change> changes = {
       {"/equation", "elastic"},
       {"/grid/axes", {"z", "y"}},
-      {"/time/substeps", 2},
+      {"/time/substeps", 17},
       {"/backend", "cuda"},
       {"/models/rho", 1000},
       {"/sources/0/kind", "force"},

@@ -302,7 +302,6 @@ TEST_CASE("E8: keys whose feature does not exist yet are refused, never ignored"
       {"/memory/tier", "disk"},
       {"/memory/codec", "bf16"},
       {"/memory/scratch", "/tmp"},
-      {"/time/substeps", 2},
       {"/backend", "cuda"},
       {"/backend", "cuda-sim"},
       {"/output/records", "segy"},
