@@ -56,7 +56,9 @@ struct Handles {
   Handles() {
     const Grid g = small_grid(2);
     ondula_grid* made = nullptr;
-    done([&](auto e) { return ondula_grid_create("zx", g.shape.data(), g.spacing.data(), nullptr, &made, e); });
+    done([&](auto e) {
+      return ondula_grid_create("zx", g.shape.data(), g.spacing.data(), nullptr, &made, e);
+    });
     grid.reset(made);
     for (const char* face : {"z-", "z+", "x-", "x+"})
       done([&](auto e) { return ondula_grid_set_face(made, face, ONDULA_FACE_ABSORBING, 5, e); });
@@ -157,7 +159,8 @@ TEST_CASE("C: options, faces and estimate have their effect") {
   done([&](auto e) { return ondula_options_set_number(o, "absorb.kappa", 2, e); });
   done([&](auto e) { return ondula_options_set_number(o, "absorb.frequency", 20, e); });
   done([&](auto e) { return ondula_options_set_integer(o, "substeps", 1, e); });
-  done([&](auto e) { return ondula_grid_set_face(handles.grid.get(), "z-", ONDULA_FACE_FREE_SURFACE, 0, e); });
+  done(
+      [&](auto e) { return ondula_grid_set_face(handles.grid.get(), "z-", ONDULA_FACE_FREE_SURFACE, 0, e); });
   const PropagatorHandle p = handles.propagator();
   PropagatorOptions options = small_options();
   options.dtype = DType::float64;
@@ -206,7 +209,8 @@ TEST_CASE("C: callbacks are called with their pointer; cancel ends a call with i
     std::vector<double> values(24 * 24);
     s->field = ondula_step_field(step, "u", values.data(), values.size(), nullptr) == ONDULA_DONE &&
                ondula_step_field(step, "u", values.data(), 5, nullptr) == ONDULA_USER_ERROR &&
-               ondula_step_shot(step) == 0 && ondula_step_time(step) == 1e-3 * static_cast<double>(ondula_step_number(step));
+               ondula_step_shot(step) == 0 &&
+               ondula_step_time(step) == 1e-3 * static_cast<double>(ondula_step_number(step));
   };
   done([&](auto e) { return ondula_options_set_cancel(o, cancel, &seen, e); });
   done([&](auto e) { return ondula_options_set_progress(o, progress, &seen, e); });
@@ -239,13 +243,15 @@ TEST_CASE("C: wrong input is a status with words, a null pointer too, and nothin
   const Handles handles;
   ondula_options* o = handles.options.get();
   refused([&](auto e) { return ondula_options_set_integer(o, "ordre", 4, e); }, "Did you mean \"order\"?");
-  refused([&](auto e) { return ondula_options_set_text(o, "dtype", "float16", e); }, "Allowed: float32, float64");
+  refused([&](auto e) { return ondula_options_set_text(o, "dtype", "float16", e); },
+          "Allowed: float32, float64");
   refused([&](auto e) { return ondula_options_set_text(o, "dtype", nullptr, e); }, "dtype is NULL");
   refused([&](auto e) { return ondula_options_set_integer(o, "threads", std::int64_t{1} << 40, e); },
           "option threads: found 1099511627776");
   refused([&](auto e) { return ondula_grid_set_face(handles.grid.get(), "y-", ONDULA_FACE_RIGID, 0, e); },
           "Allowed: z-, z+, x-, x+");
-  refused([&](auto e) { return ondula_grid_set_face(nullptr, "z-", ONDULA_FACE_RIGID, 0, e); }, "grid is NULL");
+  refused([&](auto e) { return ondula_grid_set_face(nullptr, "z-", ONDULA_FACE_RIGID, 0, e); },
+          "grid is NULL");
   ondula_propagator* p = nullptr;
   refused([&](auto e) { return ondula_propagator_create("acustic", handles.grid.get(), o, &p, e); },
           "\"acustic\"");
