@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -27,6 +29,26 @@ std::int64_t cache_bytes(int threads) {
   const long shared = sysconf(_SC_LEVEL3_CACHE_SIZE);
   const long own = sysconf(_SC_LEVEL2_CACHE_SIZE);
   return std::max<std::int64_t>({shared / (2 * threads), own / 2, 1 << 19});
+}
+
+/// The largest |value|; not finite as soon as one value is not. Without its sign a floating-point number
+/// orders as its bits do, infinities and NaN last, and integers have no chain of rounded sums to wait for.
+template <class Real>
+Real largest_magnitude(const Real* data, std::int64_t count) {
+  using Bits = std::conditional_t<sizeof(Real) == 4, std::int32_t, std::int64_t>;
+  constexpr Bits magnitude = std::numeric_limits<Bits>::max();
+  constexpr std::int64_t lanes = 8;
+  std::array<Bits, lanes> most{};
+  const std::int64_t whole = count / lanes * lanes;
+  for (std::int64_t i = 0; i < whole; i += lanes) {
+    for (std::int64_t lane = 0; lane < lanes; ++lane) {
+      const Bits bits = std::bit_cast<Bits>(data[i + lane]) & magnitude;
+      most[at(lane)] = bits > most[at(lane)] ? bits : most[at(lane)];
+    }
+  }
+  for (std::int64_t i = whole; i < count; ++i)
+    most[0] = std::max(most[0], std::bit_cast<Bits>(data[i]) & magnitude);
+  return std::bit_cast<Real>(*std::max_element(most.begin(), most.end()));
 }
 
 ir::Range common(const ir::Range& a, const ir::Range& b) {
@@ -171,15 +193,9 @@ class CompiledEngine final : public Engine {
       const auto& array = arrays_.at(field_key(field.name, slot(field, 0)));
       const Real* const data = static_cast<const Real*>(array.buffer.data());
       device_.parallel(array.layout.size, [&](std::int64_t begin, std::int64_t end) {
-        Real most = 0;
-        Real poison = 0;
-        for (std::int64_t i = begin; i < end; ++i) {
-          const Real size = std::fabs(data[i]);
-          most = size > most ? size : most;
-          poison += data[i] * Real(0);  // NaN as soon as one value is not finite
-        }
+        const Real most = largest_magnitude(data + begin, end - begin);
         const std::lock_guard lock(mutex);
-        if (!(poison == Real(0))) largest = std::numeric_limits<double>::quiet_NaN();
+        if (!std::isfinite(most)) largest = std::numeric_limits<double>::quiet_NaN();
         if (!std::isnan(largest)) largest = std::max(largest, static_cast<double>(most));
       });
     }
