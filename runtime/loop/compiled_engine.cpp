@@ -182,6 +182,14 @@ class CompiledEngine final : public Engine {
     if (two_levels_) parity_ = 1 - parity_;
   }
 
+  Snapshot save() const override {
+    return save_fields(arrays_, device_, sizeof(Real), [this](const ArrayKey& key) { return level_of(key); });
+  }
+
+  void restore(const Snapshot& snapshot) override {
+    restore_fields(snapshot, arrays_, device_, [this](const ArrayKey& key) { return level_of(key); });
+  }
+
   double magnitude() const override {
     double largest = 0;
     std::mutex mutex;
@@ -204,6 +212,12 @@ class CompiledEngine final : public Engine {
   int slot(const ir::Field& field, int level) const {
     if (field.time_order != 2) return 0;
     return level == 0 ? parity_ : 1 - parity_;
+  }
+
+  /// The level an array holds now.
+  int level_of(const ArrayKey& key) const {
+    const bool levels = key.side < 0 && set_.program.field(key.name).time_order == 2;
+    return levels && key.slot != parity_ ? -1 : 0;
   }
 
   ir::Range row_live(const ir::Field& field, const ir::Extents& index) const {
