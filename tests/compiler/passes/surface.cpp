@@ -42,7 +42,7 @@ EQUATION(with_pressure, "a stress and a pressure drive one velocity") {
   evolve(dt(s) = k * sym(grad(v)));
 }
 
-EQUATION(damped, "elastic waves whose stresses decay, solved semi-implicitly") {
+EQUATION(damped_stresses, "elastic waves whose stresses decay, solved semi-implicitly") {
   auto rho = parameter("rho", "kg/m^3", positive), lambda = parameter("lambda", "Pa"),
        mu = parameter("mu", "Pa"), rate = parameter("rate", "1/s");
   auto v = vector("v", "m/s");
@@ -158,7 +158,7 @@ TEST_CASE("surface: scalars need no rule; a law without lambda, and one with a d
   CHECK(count(equations::acoustic(), 3) == 0);
   CHECK(count(equations::acoustic_density(), 2) == 0);
   CHECK(count(no_lambda(), 3) == 0);
-  CHECK(count(damped(), 2) == 1);
+  CHECK(count(damped_stresses(), 2) == 1);
   CHECK(count(numbers_only(), 2) == 1);
 }
 
