@@ -6,8 +6,8 @@
 
 namespace ondula {
 
-/// While this lives the thread rounds to nearest, keeps denormals and traps nothing; afterwards rounding mode,
-/// flushing, masks and exception flags are the caller's again.
+/// While this lives the thread rounds to nearest, keeps denormals and traps nothing; afterwards rounding
+/// mode, flushing, masks and exception flags are the caller's again.
 class DefaultFloatingPoint {
  public:
   DefaultFloatingPoint() noexcept;

@@ -55,7 +55,7 @@ struct PropagatorOptions {
   std::function<void(const Progress&)> progress;  ///< called now and then
   /// Most bytes the device may hold, 0: what there is. A run that would need more throws RuntimeError.
   std::size_t device_bytes_limit = 0;
-  bool poison = false;                            ///< fresh device memory is NaN (tests)
+  bool poison = false;         ///< fresh device memory is NaN (tests)
   bool compile_later = false;  ///< the constructor compiles nothing: compile() or forward() does
 };
 
@@ -104,9 +104,10 @@ ONDULA_API std::shared_ptr<jit::HostCompiler> make_compiler(const jit::CacheOpti
                                                             jit::Log log = {});
 
 /// Owns kernels, device memory and models. Not thread-safe; different Propagators may run in different
-/// threads. Calls compute in the default floating-point environment and leave the caller's as found; callbacks
-/// run in the caller's. Besides the errors named, any call throws RuntimeError where memory ends, and what a
-/// callback throws passes through; the object stays usable. One that was moved from throws UserError.
+/// threads. Calls compute in the default floating-point environment and leave the caller's as found;
+/// callbacks run in the caller's. Besides the errors named, any call throws RuntimeError where memory ends,
+/// and what a callback throws passes through; the object stays usable. One that was moved from throws
+/// UserError.
 class ONDULA_API Propagator {
  public:
   /// Compiles or loads the kernels. Throws UserError for a grid, order or option that cannot be,

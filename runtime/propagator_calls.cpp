@@ -19,10 +19,12 @@ void Propagator::Impl::rethrow() const {
   } catch (const Error&) {
     throw;
   } catch (const std::bad_alloc&) {
-    throw RuntimeError("the host has no memory left for what this call needs: ask for a smaller grid, fewer "
-                       "receivers or float32");
+    throw RuntimeError(
+        "the host has no memory left for what this call needs: ask for a smaller grid, fewer "
+        "receivers or float32");
   } catch (const std::length_error& error) {
-    throw RuntimeError(fmt::format("an array of this call would be larger than any memory ({})", error.what()));
+    throw RuntimeError(
+        fmt::format("an array of this call would be larger than any memory ({})", error.what()));
   } catch (const std::exception& error) {
     throw InternalError(fmt::format("unexpected: {}", error.what()));
   }

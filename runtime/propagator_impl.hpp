@@ -44,7 +44,6 @@ class Propagator::Impl {
   template <class F>
   auto call(const F& body) const;
 
-
   void compile();
   void set_model(const std::string& name, std::span<const double> values);
   void set_model(const std::string& name, double value);

@@ -62,9 +62,10 @@ void Propagator::Impl::describe(State::Data& data) const {
 
 void Propagator::Impl::require_start(int substeps) const {
   if (!start_ || start_->substeps == substeps) return;
-  throw UserError(fmt::format("the state that was set comes from {} substeps a sample, this run takes {}: set "
-                              "options.substeps to {}",
-                              start_->substeps, substeps, start_->substeps));
+  throw UserError(
+      fmt::format("the state that was set comes from {} substeps a sample, this run takes {}: set "
+                  "options.substeps to {}",
+                  start_->substeps, substeps, start_->substeps));
 }
 
 void Propagator::Impl::start_shot() {

@@ -20,7 +20,7 @@ class State::Data {
   std::vector<std::string> axes;
   ir::Domain domain;
   int order = 0;
-  double dt = 0;    ///< s, between two samples
+  double dt = 0;     ///< s, between two samples
   int substeps = 1;  ///< half-step fields lie half a step before their time
   DType dtype = DType::float32;
   Backend backend = Backend::host;

@@ -50,7 +50,10 @@ double collect(const void* data, std::span<const Weighted> from) {
 class HostDevice final : public Device {
  public:
   HostDevice(int threads, bool poison, std::size_t limit_bytes)
-      : poison_(poison), limit_bytes_(limit_bytes), limit_(workers_for(wanted(threads))), arena_(std::min(wanted(threads), allowed())) {}
+      : poison_(poison),
+        limit_bytes_(limit_bytes),
+        limit_(workers_for(wanted(threads))),
+        arena_(std::min(wanted(threads), allowed())) {}
 
   std::string name() const override { return fmt::format("host, {} threads", arena_.max_concurrency()); }
 
@@ -58,8 +61,9 @@ class HostDevice final : public Device {
 
   Buffer allocate(std::size_t bytes) override {
     if (limit_bytes_ > 0 && (bytes > limit_bytes_ || bytes_now() > limit_bytes_ - bytes)) {
-      throw RuntimeError(fmt::format("{} bytes more of device memory ({} held) would pass its limit of {} bytes",
-                                     bytes, bytes_now(), limit_bytes_));
+      throw RuntimeError(
+          fmt::format("{} bytes more of device memory ({} held) would pass its limit of {} bytes", bytes,
+                      bytes_now(), limit_bytes_));
     }
     // Huge pages where they can be: a step walks tens of streams, each a page walk.
     const std::size_t whole = rounded(bytes);

@@ -37,7 +37,8 @@ Snapshot save_fields(const Arrays& arrays, const device::Device& device, std::si
   return snapshot;
 }
 
-void restore_fields(const Snapshot& snapshot, Arrays& arrays, device::Device& device, const LevelOf& level_of) {
+void restore_fields(const Snapshot& snapshot, Arrays& arrays, device::Device& device,
+                    const LevelOf& level_of) {
   std::size_t restored = 0;
   for (auto& [key, array] : arrays.all()) {
     if (key.kind != ir::ArrayKind::field) continue;
@@ -53,11 +54,14 @@ void restore_fields(const Snapshot& snapshot, Arrays& arrays, device::Device& de
   if (restored != snapshot.size()) throw InternalError("a saved state with other arrays");
 }
 
-std::vector<double> values_on_grid(const SavedArray& array, const ir::Field& field, const ir::Domain& domain) {
+std::vector<double> values_on_grid(const SavedArray& array, const ir::Field& field,
+                                   const ir::Domain& domain) {
   std::array<ir::Range, ir::max_axes> live{ir::Range{0, 1}, ir::Range{0, 1}, ir::Range{0, 1}};
   for (int axis = 0; axis < domain.dims; ++axis)
     live[static_cast<std::size_t>(axis)] = domain.live(field, axis);
-  const auto lives = [&](std::size_t axis, std::int64_t i) { return i >= live[axis].lo && i < live[axis].hi; };
+  const auto lives = [&](std::size_t axis, std::int64_t i) {
+    return i >= live[axis].lo && i < live[axis].hi;
+  };
   std::vector<double> values;
   values.reserve(static_cast<std::size_t>(domain.shape[0] * domain.shape[1] * domain.shape[2]));
   ir::Extents i{};

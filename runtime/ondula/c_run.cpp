@@ -48,15 +48,15 @@ ondula_status ondula_propagator_create(const char* equation, const ondula_grid* 
   });
 }
 
-ondula_status ondula_propagator_set_model(ondula_propagator* propagator, const char* name, const double* values,
-                                          size_t count, ondula_error** error) {
+ondula_status ondula_propagator_set_model(ondula_propagator* propagator, const char* name,
+                                          const double* values, size_t count, ondula_error** error) {
   return guarded(error, [&] {
     given(propagator, "propagator").value.set_model(text(name, "name"), given(values, count, "values"));
   });
 }
 
-ondula_status ondula_propagator_set_model_constant(ondula_propagator* propagator, const char* name, double value,
-                                                   ondula_error** error) {
+ondula_status ondula_propagator_set_model_constant(ondula_propagator* propagator, const char* name,
+                                                   double value, ondula_error** error) {
   return guarded(error, [&] { given(propagator, "propagator").value.set_model(text(name, "name"), value); });
 }
 
@@ -123,9 +123,9 @@ ondula_status ondula_propagator_estimate(const ondula_propagator* propagator, co
   return guarded(error, [&] {
     const std::vector<Shot> all = shots_of(shots, count);
     const Estimate e = given(propagator, "propagator").value.estimate(all);
-    given(estimate, "estimate") = {e.cfl_limit, e.dt,          e.fastest,       e.slowest, e.points_per_wavelength,
-                                   e.points,    e.padded_points, e.device_bytes, e.host_bytes, e.substeps,
-                                   e.refusal.empty() ? 0 : 1};
+    given(estimate, "estimate") = {
+        e.cfl_limit,     e.dt,           e.fastest,    e.slowest,  e.points_per_wavelength,  e.points,
+        e.padded_points, e.device_bytes, e.host_bytes, e.substeps, e.refusal.empty() ? 0 : 1};
   });
 }
 
@@ -156,8 +156,8 @@ ondula_status ondula_records_size(const ondula_records* records, size_t shot, co
   });
 }
 
-ondula_status ondula_records_copy(const ondula_records* records, size_t shot, const char* field, double* values,
-                                  size_t count, ondula_error** error) {
+ondula_status ondula_records_copy(const ondula_records* records, size_t shot, const char* field,
+                                  double* values, size_t count, ondula_error** error) {
   return guarded(error, [&] {
     copy_out(traces_of(records, shot, field).data, values, count, fmt::format("records of shot {}", shot));
   });

@@ -27,7 +27,8 @@ std::size_t to_size(const char* name, std::int64_t value) {
 }
 
 Interpolation interpolation_of(const char* name) {
-  return index_of("interpolation", name, {"sinc", "linear"}) == 0 ? Interpolation::sinc : Interpolation::linear;
+  return index_of("interpolation", name, {"sinc", "linear"}) == 0 ? Interpolation::sinc
+                                                                  : Interpolation::linear;
 }
 
 std::string text(const char* argument, const char* what) { return &given(argument, what); }
@@ -75,7 +76,8 @@ ondula_status ondula_grid_set_face(ondula_grid* grid, const char* name, ondula_f
 
 void ondula_grid_free(ondula_grid* grid) { delete grid; }
 
-ondula_status ondula_options_create(double dt, int64_t steps, ondula_options** options, ondula_error** error) {
+ondula_status ondula_options_create(double dt, int64_t steps, ondula_options** options,
+                                    ondula_error** error) {
   return guarded(error, [&] {
     given(options, "options") = nullptr;
     auto made = std::make_unique<ondula_options>();
@@ -142,7 +144,8 @@ ondula_status ondula_options_set_text(ondula_options* options, const char* name,
         o.dtype = index_of("dtype", value, {"float32", "float64"}) == 0 ? DType::float32 : DType::float64;
         break;
       case 1:
-        o.backend = index_of("backend", value, {"host", "reference"}) == 0 ? Backend::host : Backend::reference;
+        o.backend =
+            index_of("backend", value, {"host", "reference"}) == 0 ? Backend::host : Backend::reference;
         break;
       default:
         o.cache.directory = text(value, "cache");
@@ -225,8 +228,7 @@ ondula_status ondula_shot_create(ondula_shot** shot, ondula_error** error) {
 }
 
 ondula_status ondula_shot_add_source(ondula_shot* shot, const ondula_source* source, ondula_error** error) {
-  return guarded(error,
-                 [&] { given(shot, "shot").value.sources.push_back(given(source, "source").value); });
+  return guarded(error, [&] { given(shot, "shot").value.sources.push_back(given(source, "source").value); });
 }
 
 ondula_status ondula_shot_add_receiver(ondula_shot* shot, const char* field, const double* position,

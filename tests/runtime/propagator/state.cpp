@@ -18,7 +18,8 @@ Grid half_open_grid(int dims) {
 }
 
 /// The records of consecutive calls, each from the state the one before left, joined in time.
-std::vector<double> in_chunks(Propagator& propagator, const Shot& shot, const std::vector<std::int64_t>& chunks) {
+std::vector<double> in_chunks(Propagator& propagator, const Shot& shot,
+                              const std::vector<std::int64_t>& chunks) {
   std::vector<std::vector<double>> rows(shot.receivers.size());
   propagator.set_state({});
   for (const std::int64_t steps : chunks) {
