@@ -1,9 +1,9 @@
 // Speed of forward modelling on the host against its two roofs: the pattern copy, and the same kernel in
 // cache. SPDX-License-Identifier: MIT
 #include <fmt/format.h>
-#include <time.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
+#include <time.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -35,6 +35,7 @@ struct Setting {
   int shots = 1;
   int rounds = 3;
   bool json = false;
+  bool unfused = false;  ///< each component in a pass of its own; bare steps only
 };
 
 /// Points per second of w[i] = a[i] + b[i] * c - w[i]: three reads, one in-place write, no stencil.
@@ -59,13 +60,14 @@ struct Result {
   double physical = 0, padded = 0;  ///< Gpoints/s, wall time
 };
 
-/// Steps of one shot with neither sources nor receivers: what every equation has, whether or not its stability
-/// limit is known.
+/// Steps of one shot with neither sources nor receivers: what every equation has, whether or not its
+/// stability limit is known.
 class Stepper {
  public:
   Stepper(const Setting& s, ir::Domain domain, int threads) : device_(device::make_host_device(threads)) {
     const EquationDefinition equation = equations::find(s.equation);
-    compilation_ = passes::compile(equation, {default_axes(s.dims), s.order, false, false});
+    compilation_ = passes::compile(equation, {default_axes(s.dims), s.order, false, false,
+                                              s.unfused ? passes::Fusion::points : passes::Fusion::loads});
     jit::HostCompiler compiler;
     const auto module =
         compiler.compile({emit::host_text(compilation_.kernels, emit::Real::float32), s.equation, {}, ""});
@@ -151,7 +153,8 @@ Result run_steps(const Setting& s) {
   domain.dims = s.dims;
   Stepper stepper(s, domain, s.threads);
   stepper.run(2);
-  const double seconds = stepper.run(s.steps) / static_cast<double>(s.steps) * 1e9;
+  const double seconds = (s.threads == 1 ? stepper.run_alone(s.steps) : stepper.run(s.steps)) /
+                         static_cast<double>(s.steps) * 1e9;
   return {nodes / seconds, static_cast<double>(domain.points()) / seconds};
 }
 
@@ -227,6 +230,7 @@ int main(int argc, char** argv) {
   app.add_option("--steps", s.steps);
   app.add_option("--shots", s.shots);
   app.add_option("--rounds", s.rounds);
+  app.add_flag("--unfused", s.unfused, "each component in a pass of its own");
   app.add_flag("--json", s.json);
   CLI11_PARSE(app, argc, argv);
   std::vector<double> rates, physical, copies, caches;

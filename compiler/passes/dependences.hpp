@@ -9,9 +9,10 @@
 namespace ondula::passes {
 
 /// One sweep: indices into program.operations, all updates, in order. `last` is the operation they must
-/// precede.
+/// precede. `groups` says which of them are done in one piece: see fuse, which fills it.
 struct Sweep {
   std::vector<int> updates;
+  std::vector<std::vector<int>> groups;
 };
 
 /// The step as sweeps and other operations, in order: exactly one of the two is set.

@@ -14,6 +14,7 @@
 #include "compiler/passes/expand.hpp"
 #include "compiler/passes/hoist.hpp"
 #include "compiler/passes/lower.hpp"
+#include "compiler/passes/materialize.hpp"
 
 namespace ondula::passes {
 namespace {
@@ -62,7 +63,9 @@ Compilation compile(const EquationDefinition& definition, const PipelineOptions&
   const ir::Program expanded = recorder.run("expand", [&] { return expand(result.physical); });
   const auto step = recorder.run("dependences", [&] { return dependences(expanded); });
   const ir::Program hoisted = recorder.run("hoist", [&] { return hoist(expanded); });
-  result.kernels = recorder.run("lower", [&] { return lower(hoisted, step); });
+  const ir::Program program = recorder.run("materialize", [&] { return materialize(hoisted, step); });
+  const auto pieces = recorder.run("fuse", [&] { return fuse(program, step, options.fusion); });
+  result.kernels = recorder.run("lower", [&] { return lower(program, pieces); });
   return result;
 }
 
