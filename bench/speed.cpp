@@ -66,8 +66,9 @@ class Stepper {
  public:
   Stepper(const Setting& s, ir::Domain domain, int threads) : device_(device::make_host_device(threads)) {
     const EquationDefinition equation = equations::find(s.equation);
-    compilation_ = passes::compile(equation, {default_axes(s.dims), s.order, false, false,
-                                              s.unfused ? passes::Fusion::points : passes::Fusion::loads});
+    compilation_ =
+        passes::compile(equation, {default_axes(s.dims), s.order, false, false, passes::Target::host,
+                                   s.unfused ? passes::Fusion::points : passes::Fusion::loads});
     jit::HostCompiler compiler;
     const auto module =
         compiler.compile({emit::host_text(compilation_.kernels, emit::Real::float32), s.equation, {}, ""});

@@ -3,7 +3,10 @@
 #include "compiler/passes/dependences.hpp"
 
 #include <algorithm>
+#include <array>
+#include <string>
 
+#include "compiler/error.hpp"
 #include "compiler/passes/footprint.hpp"
 
 namespace ondula::passes {
@@ -21,47 +24,125 @@ void refuse_overwritten(const ir::Program& program) {
   }
 }
 
-/// Sweeps of consecutive updates, as late as possible.
-std::vector<Sweep> grouped(const ir::Program& program, const std::vector<int>& updates) {
-  const std::size_t count = updates.size();
-  std::vector<Footprint> footprints;
-  for (const int index : updates) {
-    footprints.emplace_back(program,
-                            std::get<ir::Update>(program.operations[static_cast<std::size_t>(index)]));
+enum class Relation { free, ordered, ahead, apart };
+
+/// How far ahead `strip`, a memory variable, must be complete for one who touches it so; axis -1 where that
+/// is not along its own outer axis alone.
+Lead lead_of(const ir::Program& program, const std::string& strip, const Touch& touch) {
+  const int axis = program.field(strip).strip_axis;
+  if (axis < 0 || axis >= program.dims() - 1) return {};
+  for (int other = 0; other < program.dims(); ++other) {
+    if (other != axis && touch.half_cells[static_cast<std::size_t>(other)] != 0) return {};
   }
-  std::vector<std::vector<Relation>> relations(count, std::vector<Relation>(count, Relation::free));
-  std::vector<int> earliest(count, 0);
-  int last = 0;
-  for (std::size_t j = 0; j < count; ++j) {
-    for (std::size_t i = 0; i < j; ++i) {
-      relations[i][j] = relation(footprints[i], footprints[j]);
-      if (relations[i][j] == Relation::free) continue;
-      earliest[j] = std::max(earliest[j], earliest[i] + (relations[i][j] == Relation::apart ? 1 : 0));
+  return {axis, (touch.half_cells[static_cast<std::size_t>(axis)] + 1) / 2};
+}
+
+/// What `later` demands of `earlier`: nothing, order within a row, that `earlier` runs ahead by `lead`, or a
+/// sweep of its own.
+Relation relation(const ir::Program& program, const Footprint& earlier, const Footprint& later, Lead& lead) {
+  Relation result = Relation::free;
+  for (const auto& [name, first] : earlier.touches()) {
+    const auto found = later.touches().find(name);
+    if (found == later.touches().end()) continue;
+    const Touch& second = found->second;
+    if (!first.written && !second.written) continue;
+    const bool flow = first.written && second.read == Reach::neighbour;
+    const bool anti = second.written && first.read == Reach::neighbour;
+    Relation one = flow || anti ? Relation::apart : Relation::ordered;
+    if (flow && !anti) {
+      lead = lead_of(program, name.substr(0, name.find('#')), second);
+      if (lead.axis >= 0) one = Relation::ahead;
     }
-    last = std::max(last, earliest[j]);
+    result = std::max(result, one);
   }
-  std::vector<int> sweep(count, last);
-  for (std::size_t i = count; i-- > 0;) {
-    for (std::size_t j = i + 1; j < count; ++j) {
-      if (relations[i][j] == Relation::free) continue;
-      sweep[i] = std::min(sweep[i], sweep[j] - (relations[i][j] == Relation::apart ? 1 : 0));
-    }
-  }
-  std::vector<Sweep> result(static_cast<std::size_t>(last) + 1);
-  for (std::size_t i = 0; i < count; ++i)
-    result[static_cast<std::size_t>(sweep[i])].updates.push_back(updates[i]);
   return result;
 }
 
+/// Sweeps of consecutive updates, as late as possible.
+class Grouping {
+ public:
+  Grouping(const ir::Program& program, const std::vector<int>& updates, bool lookahead)
+      : updates_(updates),
+        relations_(updates.size(), std::vector<Relation>(updates.size(), Relation::free)),
+        leads_(updates.size()) {
+    std::vector<Footprint> footprints;
+    for (const int index : updates) {
+      footprints.emplace_back(program,
+                              std::get<ir::Update>(program.operations[static_cast<std::size_t>(index)]));
+    }
+    for (std::size_t j = 0; j < updates.size(); ++j) {
+      for (std::size_t i = 0; i < j; ++i) relate(program, footprints, i, j, lookahead);
+    }
+  }
+
+  std::vector<Sweep> sweeps() const {
+    const std::size_t count = updates_.size();
+    std::vector<int> earliest(count, 0);
+    int last = 0;
+    for (std::size_t j = 0; j < count; ++j) {
+      for (std::size_t i = 0; i < j; ++i) {
+        if (relations_[i][j] != Relation::free)
+          earliest[j] = std::max(earliest[j], earliest[i] + apart(i, j));
+      }
+      last = std::max(last, earliest[j]);
+    }
+    std::vector<int> sweep(count, last);
+    for (std::size_t i = count; i-- > 0;) {
+      for (std::size_t j = i + 1; j < count; ++j) {
+        if (relations_[i][j] != Relation::free) sweep[i] = std::min(sweep[i], sweep[j] - apart(i, j));
+      }
+    }
+    std::vector<Sweep> result(static_cast<std::size_t>(last) + 1);
+    for (std::size_t i = 0; i < count; ++i) {
+      Sweep& own = result[static_cast<std::size_t>(sweep[i])];
+      own.updates.push_back(updates_[i]);
+      own.leads.push_back(leads_[i]);
+    }
+    return result;
+  }
+
+ private:
+  void relate(const ir::Program& program, const std::vector<Footprint>& footprints, std::size_t i,
+              std::size_t j, bool lookahead) {
+    Lead lead;
+    Relation found = relation(program, footprints[i], footprints[j], lead);
+    if (found == Relation::ahead) {
+      // Who runs ahead may depend on nobody who keeps step, and has one axis to do so.
+      const bool follows =
+          std::any_of(relations_.begin(), relations_.begin() + static_cast<std::ptrdiff_t>(i),
+                      [&](const auto& row) { return row[i] != Relation::free; });
+      const bool other = leads_[i].axis >= 0 && leads_[i].axis != lead.axis;
+      if (!lookahead || follows || other) {
+        found = Relation::apart;
+      } else {
+        leads_[i] = {lead.axis, std::max(leads_[i].cells, lead.cells)};
+      }
+    }
+    relations_[i][j] = found;
+  }
+
+  int apart(std::size_t i, std::size_t j) const { return relations_[i][j] == Relation::apart ? 1 : 0; }
+
+  const std::vector<int>& updates_;
+  std::vector<std::vector<Relation>> relations_;
+  std::vector<Lead> leads_;
+};
+
 }  // namespace
 
-std::vector<SweepOrOperation> dependences(const ir::Program& expanded) {
+const Lead& Sweep::lead(int index) const {
+  const auto found = std::find(updates.begin(), updates.end(), index);
+  if (found == updates.end()) throw InternalError("an update that is not in its sweep");
+  return leads.at(static_cast<std::size_t>(found - updates.begin()));
+}
+
+std::vector<SweepOrOperation> dependences(const ir::Program& expanded, bool lookahead) {
   refuse_overwritten(expanded);
   std::vector<SweepOrOperation> result;
   std::vector<int> pending;
   const auto flush = [&] {
     if (pending.empty()) return;
-    for (Sweep& sweep : grouped(expanded, pending)) {
+    for (Sweep& sweep : Grouping(expanded, pending, lookahead).sweeps()) {
       if (!sweep.updates.empty()) result.push_back({std::move(sweep), -1});
     }
     pending.clear();

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "compiler/error.hpp"
 
@@ -49,24 +50,25 @@ void Footprint::walk(ir::Expr e) {
   if (e->kind == ir::Kind::coefficient) loads_.insert({e->name, e->offset});
   if (e->kind == ir::Kind::field) {
     const ir::Field& field = program_.field(e->name);
+    Touch& touch = touches_[slot_name(program_, e->name, e->level)];
     Reach reach = Reach::point;
     for (int axis = 0; axis < program_.dims(); ++axis) {
       const auto a = static_cast<std::size_t>(axis);
-      const bool away = target.stagger[a] + e->offset[a] != field.stagger[a];
-      if (away) reach = std::max(reach, axis == program_.dims() - 1 ? Reach::row : Reach::neighbour);
+      const int away = std::abs(target.stagger[a] + e->offset[a] - field.stagger[a]);
+      touch.half_cells[a] = std::max(touch.half_cells[a], away);
+      if (away != 0) reach = std::max(reach, axis == program_.dims() - 1 ? Reach::row : Reach::neighbour);
     }
     ir::HalfCells position = e->offset;
     for (std::size_t a = 0; a < position.size(); ++a) position[a] += target.stagger[a];
     loads_.insert({slot_name(program_, e->name, e->level), position});
     if (e->level < 1) old_.insert(e->name);
-    Touch& touch = touches_[slot_name(program_, e->name, e->level)];
     touch.read = std::max(touch.read, reach);
   }
   for (const ir::Expr arg : e->args) walk(arg);
 }
 
-Relation relation(const Footprint& earlier, const Footprint& later) {
-  Relation result = Relation::free;
+Coupling coupling(const Footprint& earlier, const Footprint& later) {
+  Coupling result = Coupling::free;
   for (const auto& [name, first] : earlier.touches()) {
     const auto found = later.touches().find(name);
     if (found == later.touches().end()) continue;
@@ -75,9 +77,9 @@ Relation relation(const Footprint& earlier, const Footprint& later) {
     const Reach flow = first.written ? second.read : Reach::none;
     const Reach anti = second.written ? first.read : Reach::none;
     const Reach reach = std::max(flow, anti);
-    result = std::max(result, reach == Reach::neighbour ? Relation::apart
-                              : reach == Reach::row     ? Relation::row
-                                                        : Relation::pointwise);
+    result = std::max(result, reach == Reach::neighbour ? Coupling::apart
+                              : reach == Reach::row     ? Coupling::row
+                                                        : Coupling::pointwise);
   }
   return result;
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <map>
 #include <set>
 #include <string>
@@ -18,6 +19,7 @@ enum class Reach { none, point, row, neighbour };
 struct Touch {
   Reach read = Reach::none;
   bool written = false;
+  std::array<int, ir::max_axes> half_cells{};  ///< the furthest it reads along each axis, either way
 };
 
 /// The arrays of one update (a second-order field is stored in two: its levels), after expand or hoist.
@@ -47,7 +49,7 @@ class Footprint {
 
 /// What `later` demands of `earlier`: nothing, order at each point, order within a row, or a sweep of its
 /// own.
-enum class Relation { free, pointwise, row, apart };
-Relation relation(const Footprint& earlier, const Footprint& later);
+enum class Coupling { free, pointwise, row, apart };
+Coupling coupling(const Footprint& earlier, const Footprint& later);
 
 }  // namespace ondula::passes

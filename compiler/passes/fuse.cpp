@@ -13,10 +13,9 @@ namespace {
 
 class Fuser {
  public:
-  Fuser(const ir::Program& program, const std::vector<int>& updates, Fusion fusion)
-      : program_(program), fusion_(fusion) {
-    for (const int index : updates)
-      members_.push_back({index, &update(index), Footprint(program, update(index))});
+  Fuser(const ir::Program& program, const Sweep& sweep, Fusion fusion) : program_(program), fusion_(fusion) {
+    for (const int index : sweep.updates)
+      members_.push_back({index, &update(index), sweep.lead(index), Footprint(program, update(index))});
     label();
   }
 
@@ -48,6 +47,7 @@ class Fuser {
   struct Member {
     int index;
     const ir::Update* update;
+    Lead lead;
     Footprint footprint;
     int label = -1;  // the plain group it is part of, or corrects; -1: none
   };
@@ -80,7 +80,7 @@ class Fuser {
       if (member.label >= 0 || program_.field(member.update->field).strip_axis < 0) continue;
       std::vector<int> users;
       for (const Member& other : members_) {
-        if (&other > &member && relation(member.footprint, other.footprint) != Relation::free)
+        if (&other > &member && coupling(member.footprint, other.footprint) != Coupling::free)
           users.push_back(other.label);
       }
       const bool agree = !users.empty() &&
@@ -104,19 +104,19 @@ class Fuser {
   bool joins(std::size_t m, const std::vector<std::size_t>& group) const {
     const Member& member = members_[m];
     const Member& last = members_[group.front()];
-    if (member.update->regions != last.update->regions) return false;
+    if (member.update->regions != last.update->regions || member.lead != last.lead) return false;
     const bool same = same_points(program_, member.update->field, last.update->field);
     if (fusion_ == Fusion::points) return same;
     if (member.label != last.label || (!same && member.label < 0)) return false;
     return std::all_of(group.begin(), group.end(), [&](std::size_t other) {
-      return relation(member.footprint, members_[other].footprint) <= Relation::pointwise;
+      return coupling(member.footprint, members_[other].footprint) <= Coupling::pointwise;
     });
   }
 
   /// It may be done after the whole group instead of before.
   bool passes(std::size_t m, const std::vector<std::size_t>& group) const {
     return std::all_of(group.begin(), group.end(), [&](std::size_t other) {
-      return relation(members_[m].footprint, members_[other].footprint) == Relation::free;
+      return coupling(members_[m].footprint, members_[other].footprint) == Coupling::free;
     });
   }
 
@@ -138,7 +138,7 @@ bool same_points(const ir::Program& program, const std::string& a, const std::st
 std::vector<SweepOrOperation> fuse(const ir::Program& program, std::vector<SweepOrOperation> step,
                                    Fusion fusion) {
   for (SweepOrOperation& entry : step) {
-    if (entry.operation < 0) entry.sweep.groups = Fuser(program, entry.sweep.updates, fusion).run();
+    if (entry.operation < 0) entry.sweep.groups = Fuser(program, entry.sweep, fusion).run();
   }
   return step;
 }

@@ -31,7 +31,7 @@ class KernelBuilder {
   ir::Kernel build(const Sweep& sweep) {
     std::vector<Group> groups;
     for (const std::vector<int>& updates : sweep.groups)
-      groups.push_back({updates, update(updates.at(0)).regions.at(0)});
+      groups.push_back({updates, update(updates.at(0)).regions.at(0), sweep.lead(updates[0])});
     std::map<std::size_t, int> bases;  // group of a correction -> piece it corrects
     for (std::size_t g = 0; g < groups.size(); ++g) {
       const auto corrected = bases.find(g);
@@ -48,6 +48,8 @@ class KernelBuilder {
         bases[c] = base;
       }
       piece(groups[g].updates, groups[g].region, corrections.empty() ? ir::Role::alone : ir::Role::base, -1);
+      kernel_.pieces.back().lead_axis = groups[g].lead.axis;
+      kernel_.pieces.back().lead = groups[g].lead.cells;
     }
     std::set<std::string> scalars;
     for (const ir::Piece& p : kernel_.pieces) scalars.insert(p.scalars.begin(), p.scalars.end());
@@ -65,6 +67,7 @@ class KernelBuilder {
   struct Group {
     std::vector<int> updates;
     ir::Region region;
+    Lead lead;
   };
 
   /// The later strip groups that correct what live group `g` computes. Rows of 1-D have no outer axis to tell

@@ -61,7 +61,8 @@ Compilation compile(const EquationDefinition& definition, const PipelineOptions&
   result.physical = recorder.run("absorb", [&] { return absorb(stepped, options.stretched); });
   // expand before hoist: only then do coefficients stand where they are read.
   const ir::Program expanded = recorder.run("expand", [&] { return expand(result.physical); });
-  const auto step = recorder.run("dependences", [&] { return dependences(expanded); });
+  const auto step =
+      recorder.run("dependences", [&] { return dependences(expanded, options.target == Target::host); });
   const ir::Program hoisted = recorder.run("hoist", [&] { return hoist(expanded); });
   const ir::Program program = recorder.run("materialize", [&] { return materialize(hoisted, step); });
   const auto pieces = recorder.run("fuse", [&] { return fuse(program, step, options.fusion); });

@@ -83,7 +83,8 @@ std::vector<double> scattered(const ir::Domain& domain, double low, double high,
 }
 
 passes::Compilation compiled(const EquationDefinition& equation, const EngineCase& c) {
-  return passes::compile(equation, {default_axes(c.domain.dims), c.order, c.stretched, false});
+  return passes::compile(
+      equation, {default_axes(c.domain.dims), c.order, c.stretched, false, passes::Target::host, c.fusion});
 }
 
 Fields reference_fields(const EquationDefinition& equation, const EngineCase& c) {
