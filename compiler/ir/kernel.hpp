@@ -64,6 +64,7 @@ struct Piece {
   /// keeps to its own; strips are those of nodes and half cells together, beyond their own the profiles are
   /// 0.
   bool mixed = false;
+  std::string live_field;  ///< of the first store; of all of them where not mixed
   std::vector<Let> lets;
   std::vector<Store> stores;
   std::vector<std::string> arrays;   ///< local names used

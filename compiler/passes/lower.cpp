@@ -93,6 +93,7 @@ class KernelBuilder {
     piece_.role = role;
     piece_.base = base;
     piece_.region = region;
+    piece_.live_field = update(group[0]).field;
     for (const int index : group)
       piece_.mixed |= !same_points(program_, update(group[0]).field, update(index).field);
     piece_.location = update(group[0]).location;
