@@ -5,5 +5,6 @@
 namespace ondula::templates {
 
 extern const char* const host_prelude;
+extern const char* const host_live;
 
 }  // namespace ondula::templates
