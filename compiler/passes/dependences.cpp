@@ -39,15 +39,17 @@ Lead lead_of(const ir::Program& program, const std::string& strip, const Touch& 
 
 /// What `later` demands of `earlier`: nothing, order within a row, that `earlier` runs ahead by `lead`, or a
 /// sweep of its own.
-Relation relation(const ir::Program& program, const Footprint& earlier, const Footprint& later, Lead& lead) {
+Relation relation(const ir::Program& program, const Footprint& earlier, const Footprint& later,
+                  Concurrency concurrency, Lead& lead) {
+  const Reach far = concurrency == Concurrency::rows ? Reach::neighbour : Reach::row;
   Relation result = Relation::free;
   for (const auto& [name, first] : earlier.touches()) {
     const auto found = later.touches().find(name);
     if (found == later.touches().end()) continue;
     const Touch& second = found->second;
     if (!first.written && !second.written) continue;
-    const bool flow = first.written && second.read == Reach::neighbour;
-    const bool anti = second.written && first.read == Reach::neighbour;
+    const bool flow = first.written && second.read >= far;
+    const bool anti = second.written && first.read >= far;
     Relation one = flow || anti ? Relation::apart : Relation::ordered;
     if (flow && !anti) {
       lead = lead_of(program, name.substr(0, name.find('#')), second);
@@ -61,8 +63,10 @@ Relation relation(const ir::Program& program, const Footprint& earlier, const Fo
 /// Sweeps of consecutive updates, as late as possible.
 class Grouping {
  public:
-  Grouping(const ir::Program& program, const std::vector<int>& updates, bool lookahead)
+  Grouping(const ir::Program& program, const std::vector<int>& updates, bool lookahead,
+           Concurrency concurrency)
       : updates_(updates),
+        concurrency_(concurrency),
         relations_(updates.size(), std::vector<Relation>(updates.size(), Relation::free)),
         leads_(updates.size()) {
     std::vector<Footprint> footprints;
@@ -105,7 +109,7 @@ class Grouping {
   void relate(const ir::Program& program, const std::vector<Footprint>& footprints, std::size_t i,
               std::size_t j, bool lookahead) {
     Lead lead;
-    Relation found = relation(program, footprints[i], footprints[j], lead);
+    Relation found = relation(program, footprints[i], footprints[j], concurrency_, lead);
     if (found == Relation::ahead) {
       // Who runs ahead may depend on nobody who keeps step, and has one axis to do so.
       const bool follows =
@@ -124,6 +128,7 @@ class Grouping {
   int apart(std::size_t i, std::size_t j) const { return relations_[i][j] == Relation::apart ? 1 : 0; }
 
   const std::vector<int>& updates_;
+  Concurrency concurrency_;
   std::vector<std::vector<Relation>> relations_;
   std::vector<Lead> leads_;
 };
@@ -136,13 +141,14 @@ const Lead& Sweep::lead(int index) const {
   return leads.at(static_cast<std::size_t>(found - updates.begin()));
 }
 
-std::vector<SweepOrOperation> dependences(const ir::Program& expanded, bool lookahead) {
+std::vector<SweepOrOperation> dependences(const ir::Program& expanded, bool lookahead,
+                                          Concurrency concurrency) {
   refuse_overwritten(expanded);
   std::vector<SweepOrOperation> result;
   std::vector<int> pending;
   const auto flush = [&] {
     if (pending.empty()) return;
-    for (Sweep& sweep : Grouping(expanded, pending, lookahead).sweeps()) {
+    for (Sweep& sweep : Grouping(expanded, pending, lookahead, concurrency).sweeps()) {
       if (!sweep.updates.empty()) result.push_back({std::move(sweep), -1});
     }
     pending.clear();

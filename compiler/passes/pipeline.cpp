@@ -63,8 +63,10 @@ Compilation compile(const EquationDefinition& definition, const PipelineOptions&
   result.physical = recorder.run("absorb", [&] { return absorb(surfaced, options.stretched); });
   // expand before hoist: only then do coefficients stand where they are read.
   const ir::Program expanded = recorder.run("expand", [&] { return expand(result.physical); });
-  const auto step =
-      recorder.run("dependences", [&] { return dependences(expanded, options.target == Target::host); });
+  const auto step = recorder.run("dependences", [&] {
+    const bool host = options.target == Target::host;
+    return dependences(expanded, host, host ? Concurrency::rows : Concurrency::points);
+  });
   const ir::Program hoisted = recorder.run("hoist", [&] { return hoist(expanded); });
   const ir::Program program = recorder.run("materialize", [&] { return materialize(hoisted, step); });
   // A GPU's kernel holds all pieces of a sweep: what they load in common it loads once without being told.

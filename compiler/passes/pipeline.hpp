@@ -7,6 +7,7 @@
 
 #include "compiler/dsl/dsl.hpp"
 #include "compiler/ir/kernel.hpp"
+#include "compiler/passes/dependences.hpp"
 #include "compiler/passes/fuse.hpp"
 
 namespace ondula::passes {

@@ -156,6 +156,16 @@ Fields host_fields(const EquationDefinition& equation, const EngineCase& c, int 
   return run(on_host(equation, c, threads), c);
 }
 
+Fields text_fields(const passes::Compilation& compilation, const EngineCase& c, const std::string& text,
+                   const std::vector<std::string>& options, int threads) {
+  jit::HostCompiler compiler;
+  const auto module = compiler.compile({text, compilation.physical.equation, options, ""});
+  const auto device = device::make_host_device(threads, true);
+  return run(
+      *loop::make_compiled_engine(compilation, setup_of(c, compilation.physical.axes), *device, module),
+      compilation, c);
+}
+
 double host_error(const EquationDefinition& equation, const EngineCase& c) {
   constexpr int looks = 4;
   Running reference = on_reference(equation, c), host = on_host(equation, c, 2);
