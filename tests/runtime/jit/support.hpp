@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/jit/cuda_compiler.hpp"
 #include "runtime/jit/host_compiler.hpp"
 #include "tests/support/skip.hpp"
 #include "tests/support/temporary_directory.hpp"
@@ -30,6 +31,9 @@ jit::HostSource axpy_source(int constant = 0);
 /// Whether the module's axpy computes what axpy_source says.
 bool axpy_works(const jit::HostModule& module, int constant = 0);
 
+/// A CUDA kernel `axpy(y, x, a, n)`: y = fma(a, x, y) + `constant`, in blocks of at most 256 threads.
+jit::KernelSource cuda_axpy_source(int constant = 0);
+
 /// Options of a cache in `directory`.
 jit::CacheOptions cache_in(const TemporaryDirectory& directory);
 /// Every file below `directory`, as paths relative to it, sorted.
@@ -50,3 +54,7 @@ bool llvm_is_loaded();
 /// Skips a case that compiles, where there is no Clang to compile with.
 #define ONDULA_NEEDS_CLANG() \
   if (::ondula::jit::built_clang_version() == "none") ONDULA_SKIP("built without LLVM and Clang 19")
+
+/// Skips a case that compiles CUDA text, where there is no NVRTC.
+#define ONDULA_NEEDS_NVRTC() \
+  if (const auto status = ::ondula::jit::inspect_nvrtc(); !status.usable) ONDULA_SKIP(status.problem)
