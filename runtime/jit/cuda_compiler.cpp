@@ -31,7 +31,7 @@ std::vector<std::string> warnings_in(const std::string& log) {
   return warnings;
 }
 
-CudaProgram::CudaProgram(const CacheEntry& entry, CompileRecord record)
+CudaModule::CudaModule(const CacheEntry& entry, CompileRecord record)
     : binary_(entry.payload), log_(entry.log), record_(std::move(record)) {
   try {
     architecture_ = parse_architecture(entry.architecture);
@@ -70,8 +70,8 @@ std::string CudaCompiler::key_of(const KernelSource& source, const CudaArchitect
   return cuda_key(source, architecture, file_.build);
 }
 
-std::shared_ptr<const CudaProgram> CudaCompiler::compile(const KernelSource& source,
-                                                         const CudaArchitecture& architecture) {
+std::shared_ptr<const CudaModule> CudaCompiler::compile(const KernelSource& source,
+                                                        const CudaArchitecture& architecture) {
   return store_.obtain(key_of(source, architecture), source, [&] { return build(source, architecture); });
 }
 

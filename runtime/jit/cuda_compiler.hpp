@@ -22,10 +22,10 @@ namespace ondula::jit {
 std::vector<std::string> warnings_in(const std::string& log);
 
 /// A compiled CUDA text, ready for a driver to load.
-class CudaProgram {
+class CudaModule {
  public:
   /// Takes the entry's payload. Throws InternalError where it is no cubin or PTX of its architecture.
-  CudaProgram(const CacheEntry& entry, CompileRecord record);
+  CudaModule(const CacheEntry& entry, CompileRecord record);
 
   /// The cubin, or the PTX where architecture().portable.
   std::span<const std::byte> binary() const { return binary_; }
@@ -42,7 +42,7 @@ class CudaProgram {
   const CompileRecord& record() const { return record_; }
 
  private:
-  friend class KernelStore<CudaProgram>;
+  friend class KernelStore<CudaModule>;
   std::vector<std::byte> binary_;
   CudaArchitecture architecture_;
   CudaVersion nvrtc_;
@@ -61,8 +61,7 @@ class CudaCompiler {
   /// The kernels of `source` for `architecture`. Throws CompileError (with the failing lines, the log and the
   /// saved source's path) where the text is wrong, RuntimeError where NVRTC or a part of it is missing,
   /// UserError for an unknown option or an architecture that NVRTC does not compile for.
-  std::shared_ptr<const CudaProgram> compile(const KernelSource& source,
-                                             const CudaArchitecture& architecture);
+  std::shared_ptr<const CudaModule> compile(const KernelSource& source, const CudaArchitecture& architecture);
 
   /// What to compile for a device of this compute capability. Opens NVRTC; throws as choose_architecture().
   CudaArchitecture architecture_for(int major, int minor);
@@ -80,7 +79,7 @@ class CudaCompiler {
   std::string toolkit_;
   NvrtcFile file_;
   Log log_;
-  KernelStore<CudaProgram> store_;
+  KernelStore<CudaModule> store_;
   std::once_flag nvrtc_once_;
   std::unique_ptr<Nvrtc> nvrtc_;
 };

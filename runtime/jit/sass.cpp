@@ -120,7 +120,6 @@ void count(SassCounts& counts, const Instruction& instruction) {
 SassSummary summarize_sass(std::span<const std::byte> code, int capability) {
   const std::vector<Instruction> instructions = decode(code);
   SassSummary summary;
-  std::size_t begin = 0, end = 0;  // the largest loop
   for (std::size_t i = 0; i < instructions.size(); ++i) {
     count(summary.all, instructions[i]);
     if (instructions[i].opcode() != bra) continue;
@@ -129,11 +128,11 @@ SassSummary summarize_sass(std::span<const std::byte> code, int capability) {
         branch_offset(instructions[i], capability) / static_cast<std::int64_t>(instruction_bytes);
     // A branch to itself closes the code and is no loop.
     if (target < 0 || target >= static_cast<std::int64_t>(i)) continue;
-    if (i + 1 - static_cast<std::size_t>(target) <= end - begin) continue;
-    begin = static_cast<std::size_t>(target);
-    end = i + 1;
+    SassCounts loop;
+    for (auto k = static_cast<std::size_t>(target); k <= i; ++k) count(loop, instructions[k]);
+    const bool smaller = summary.loop.instructions == 0 || loop.instructions < summary.loop.instructions;
+    if (loop.global.stores > 0 && smaller) summary.loop = loop;
   }
-  for (std::size_t i = begin; i < end; ++i) count(summary.loop, instructions[i]);
   return summary;
 }
 

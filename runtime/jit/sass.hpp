@@ -29,7 +29,8 @@ struct SassCounts {
   MemoryCounts local;  ///< spills and arrays that stay out of registers
 };
 
-/// The whole of a kernel's code, and its largest loop. A kernel without a loop has loop.instructions 0.
+/// The whole of a kernel's code, and the smallest loop that stores to global memory: what one point costs
+/// where a thread goes through many. A kernel without such a loop has loop.instructions 0.
 struct SassSummary {
   SassCounts all;
   SassCounts loop;

@@ -12,6 +12,7 @@
 
 #include "compiler/error.hpp"
 #include "tests/runtime/jit/support.hpp"
+#include "tests/support/nvrtc.hpp"
 
 using namespace ondula;
 using namespace ondula::test;
@@ -130,7 +131,7 @@ TEST_CASE("F10: sixteen threads that ask for one CUDA text share one compilation
   ONDULA_NEEDS_NVRTC();
   const TemporaryDirectory directory;
   jit::CudaCompiler compiler(cache_in(directory));
-  std::vector<std::shared_ptr<const jit::CudaProgram>> programs(16);
+  std::vector<std::shared_ptr<const jit::CudaModule>> programs(16);
   std::vector<std::thread> threads;
   threads.reserve(programs.size());
   for (auto& program : programs)
@@ -147,7 +148,7 @@ TEST_CASE("cuda: different texts are compiled in parallel threads, each as alone
   ONDULA_NEEDS_NVRTC();
   jit::CudaCompiler together({.directory = "off"}), alone({.directory = "off"});
   const auto architecture = parse_architecture("sm_90");
-  std::vector<std::shared_ptr<const jit::CudaProgram>> programs(6);
+  std::vector<std::shared_ptr<const jit::CudaModule>> programs(6);
   std::vector<std::thread> threads;
   threads.reserve(programs.size());
   for (int i = 0; i < 6; ++i)

@@ -10,6 +10,7 @@
 #include "compiler/error.hpp"
 #include "runtime/jit/cuda_compiler.hpp"
 #include "tests/runtime/jit/support.hpp"
+#include "tests/support/nvrtc.hpp"
 
 using namespace ondula;
 using namespace ondula::test;

@@ -54,7 +54,3 @@ bool llvm_is_loaded();
 /// Skips a case that compiles, where there is no Clang to compile with.
 #define ONDULA_NEEDS_CLANG() \
   if (::ondula::jit::built_clang_version() == "none") ONDULA_SKIP("built without LLVM and Clang 19")
-
-/// Skips a case that compiles CUDA text, where there is no NVRTC.
-#define ONDULA_NEEDS_NVRTC() \
-  if (const auto status = ::ondula::jit::inspect_nvrtc(); !status.usable) ONDULA_SKIP(status.problem)
