@@ -33,7 +33,8 @@ std::string slot_name(const ir::Program& program, const std::string& field, int 
 
 class Footprint {
  public:
-  Footprint(const ir::Program& program, const ir::Update& update) : program_(program), update_(update) {
+  Footprint(const ir::Program& program, const ir::Update& update, Concurrency concurrency = Concurrency::rows)
+      : program_(program), update_(update), concurrency_(concurrency) {
     walk(update.value);
     Touch& target = touches_[slot_name(program, update.field, 1)];
     if (target.read > Reach::point) refuse("reads a neighbour of what it writes in place");
@@ -71,7 +72,8 @@ class Footprint {
       for (int axis = 0; axis < program_.dims(); ++axis) {
         const auto a = static_cast<std::size_t>(axis);
         const bool away = target.stagger[a] + e->offset[a] != field.stagger[a];
-        if (away) reach = std::max(reach, axis == program_.dims() - 1 ? Reach::row : Reach::neighbour);
+        const bool in_row = axis == program_.dims() - 1 && concurrency_ == Concurrency::rows;
+        if (away) reach = std::max(reach, in_row ? Reach::row : Reach::neighbour);
       }
       if (e->level < 1) old_.insert(e->name);
       Touch& touch = touches_[slot_name(program_, e->name, e->level)];
@@ -82,6 +84,7 @@ class Footprint {
 
   const ir::Program& program_;
   const ir::Update& update_;
+  Concurrency concurrency_;
   std::map<std::string, Touch> touches_;
   std::set<std::string> old_;  // fields read at a level before the step's new one
   std::set<std::uint32_t> seen_;
@@ -117,12 +120,13 @@ Relation relation(const Footprint& earlier, const Footprint& later) {
 }
 
 /// Sweeps of consecutive updates, as late as possible.
-std::vector<Sweep> grouped(const ir::Program& program, const std::vector<int>& updates) {
+std::vector<Sweep> grouped(const ir::Program& program, const std::vector<int>& updates,
+                           Concurrency concurrency) {
   const std::size_t count = updates.size();
   std::vector<Footprint> footprints;
   for (const int index : updates) {
-    footprints.emplace_back(program,
-                            std::get<ir::Update>(program.operations[static_cast<std::size_t>(index)]));
+    footprints.emplace_back(
+        program, std::get<ir::Update>(program.operations[static_cast<std::size_t>(index)]), concurrency);
   }
   std::vector<std::vector<Relation>> relations(count, std::vector<Relation>(count, Relation::free));
   std::vector<int> earliest(count, 0);
@@ -150,13 +154,13 @@ std::vector<Sweep> grouped(const ir::Program& program, const std::vector<int>& u
 
 }  // namespace
 
-std::vector<SweepOrOperation> dependences(const ir::Program& expanded) {
+std::vector<SweepOrOperation> dependences(const ir::Program& expanded, Concurrency concurrency) {
   refuse_overwritten(expanded);
   std::vector<SweepOrOperation> result;
   std::vector<int> pending;
   const auto flush = [&] {
     if (pending.empty()) return;
-    for (Sweep& sweep : grouped(expanded, pending)) {
+    for (Sweep& sweep : grouped(expanded, pending, concurrency)) {
       if (!sweep.updates.empty()) result.push_back({std::move(sweep), -1});
     }
     pending.clear();

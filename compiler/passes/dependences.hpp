@@ -20,12 +20,17 @@ struct SweepOrOperation {
   int operation = -1;
 };
 
+/// Who finishes what before a later update of the same sweep begins: a row (hosts run piece after piece on
+/// it) or each point by itself (GPU threads, in any order).
+enum class Concurrency { rows, points };
+
 /// Groups updates between injections, halos and samples into as few sweeps as their dependences allow, each
 /// as late as possible, so that a correction runs right after the row it corrects. A row is completed by one
 /// piece before the next begins: a later piece may read what an earlier one wrote in the same row at any x,
-/// but not in other rows. Throws UserError with the author's line where an update reads a neighbour of what
-/// it writes in place, or a first-order field as it was before an earlier update of the same step
-/// (InternalError where the update is ours).
-std::vector<SweepOrOperation> dependences(const ir::Program& expanded);
+/// but not in other rows; with `points` it may read it at its own point only. Throws UserError with the
+/// author's line where an update reads a neighbour of what it writes in place, or a first-order field as it
+/// was before an earlier update of the same step (InternalError where the update is ours).
+std::vector<SweepOrOperation> dependences(const ir::Program& expanded,
+                                          Concurrency concurrency = Concurrency::rows);
 
 }  // namespace ondula::passes

@@ -7,15 +7,17 @@
 
 #include "compiler/dsl/dsl.hpp"
 #include "compiler/ir/kernel.hpp"
+#include "compiler/passes/dependences.hpp"
 
 namespace ondula::passes {
 
 /// What the text depends on; nothing else may (no grid size, dt or device).
 struct PipelineOptions {
   std::vector<std::string> axes;
-  int order = 8;           ///< even, 2..16; UserError otherwise
-  bool stretched = false;  ///< CPML with kappa != 1
-  bool dumps = false;      ///< keep the listings
+  int order = 8;                                ///< even, 2..16; UserError otherwise
+  bool stretched = false;                       ///< CPML with kappa != 1
+  bool dumps = false;                           ///< keep the listings
+  Concurrency concurrency = Concurrency::rows;  ///< points: for cuda_schedule
 };
 
 /// One pass as it ran: its listing only where it changed something.

@@ -106,6 +106,16 @@ Fields host_fields(const EquationDefinition& equation, const EngineCase& c, int 
       compilation, c);
 }
 
+Fields text_fields(const passes::Compilation& compilation, const EngineCase& c, const std::string& text,
+                   const std::vector<std::string>& options, int threads) {
+  jit::HostCompiler compiler;
+  const auto module = compiler.compile({text, compilation.physical.equation, options, ""});
+  const auto device = device::make_host_device(threads, true);
+  return run(
+      *loop::make_compiled_engine(compilation, setup_of(c, compilation.physical.axes), *device, module),
+      compilation, c);
+}
+
 double host_error(const EquationDefinition& equation, const EngineCase& c) {
   const Fields expected = reference_fields(equation, c), found = host_fields(equation, c);
   double worst = 0;

@@ -43,6 +43,12 @@ std::map<std::string, std::vector<double>> reference_fields(const EquationDefini
 std::map<std::string, std::vector<double>> host_fields(const EquationDefinition& equation,
                                                        const EngineCase& c, int threads = 2);
 
+/// The fields after the last step from any text that has the host's entry points for `compilation`'s kernels.
+std::map<std::string, std::vector<double>> text_fields(const passes::Compilation& compilation,
+                                                       const EngineCase& c, const std::string& text,
+                                                       const std::vector<std::string>& options,
+                                                       int threads = 1);
+
 /// The largest max|host - reference| / max|reference| over the fields; NaN where anything is not finite.
 /// A field that is 0 all over in the reference counts by its own magnitude.
 double host_error(const EquationDefinition& equation, const EngineCase& c);
