@@ -16,7 +16,7 @@ CudaText cuda_text_of(const EquationDefinition& definition, const CudaReportOpti
   pipeline.axes = default_axes(options.dims);
   pipeline.order = options.order;
   pipeline.stretched = options.stretched;
-  pipeline.concurrency = passes::Concurrency::points;
+  pipeline.target = passes::Target::cuda;
   ir::CudaTarget target;
   target.sm = options.architecture.number();
   target.element_bytes = options.real == emit::Real::float32 ? 4 : 8;

@@ -4,11 +4,7 @@
 
 #include <fmt/format.h>
 
-#include <array>
-#include <set>
-
-#include "compiler/emit/expression.hpp"
-#include "compiler/error.hpp"
+#include "compiler/emit/host_pieces.hpp"
 #include "templates/templates.hpp"
 
 namespace ondula::emit {
@@ -24,23 +20,15 @@ std::string replaced(std::string text, const std::string& what, const std::strin
   return text;
 }
 
-class HostPrinter {
+class HostPrinter : HostNames {
  public:
-  HostPrinter(const ir::KernelSet& set, Real real) : set_(set), program_(set.program), real_(real) {}
+  HostPrinter(const ir::KernelSet& set, Real real)
+      : HostNames(set.program), set_(set), program_(set.program), real_(real) {}
 
   std::string print() {
     header();
     for (const ir::Kernel& kernel : set_.kernels) {
-      for (std::size_t p = 0; p < kernel.pieces.size(); ++p) {
-        const ir::Piece& piece_of = kernel.pieces[p];
-        if (piece_of.role != ir::Role::correction || piece_of.region.axis != 0) piece(kernel, p);
-      }
-      for (std::size_t p = 0; p < kernel.pieces.size(); ++p) {
-        const ir::Piece& fused = kernel.pieces[p];
-        if (fused.role == ir::Role::fused && fused.region.axis == inner()) {
-          core_block(kernel, static_cast<std::size_t>(fused.base), p);
-        }
-      }
+      out_ += host_pieces(program_, kernel, real_);
       entry(kernel);
     }
     return std::move(out_);
@@ -63,107 +51,8 @@ class HostPrinter {
     out_ += replaced(prelude, "@FMA@", real_ == Real::float32 ? "__builtin_fmaf" : "__builtin_fma");
   }
 
-  std::string axis(int a) const { return program_.axes[static_cast<std::size_t>(a)]; }
-  int inner() const { return program_.dims() - 1; }
-
-  /// The argument a piece calls `local`; of a strip array, the one of `side`.
-  static const ArrayArgument& argument(const ir::Kernel& kernel, const std::string& local, int side = 0) {
-    for (const ArrayArgument& a : kernel.arrays) {
-      if (a.local == local && (a.side < 0 || a.side == side)) return a;
-    }
-    throw InternalError("kernel " + kernel.name + " has no array " + local);
-  }
-
-  static bool is_strip(const ArrayArgument& a) { return a.kind == ArrayKind::field && a.side >= 0; }
-
-  /// Stride of an array along an outer axis, as a piece (`local`) or the kernel (`identifier`) calls it.
-  std::string stride(const ArrayArgument& a, int outer, const std::string& name) const {
-    return is_strip(a) ? fmt::format("s_{}_{}", name, axis(outer)) : "s_" + axis(outer);
-  }
-
-  std::string access(const ir::Kernel& kernel, const ir::Node& node) const {
-    if (node.kind == ir::Kind::profile) return node.axis == inner() ? node.name + "[i]" : node.name;
-    const ArrayArgument& a = argument(kernel, node.name);
-    std::string at = "i";
-    for (int outer = 0; outer <= inner(); ++outer) {
-      const int cells = node.offset[static_cast<std::size_t>(outer)];
-      if (cells == 0) continue;
-      const int size = cells < 0 ? -cells : cells;
-      const std::string step = outer == inner() ? std::to_string(size)
-                               : size == 1      ? stride(a, outer, a.local)
-                                                : fmt::format("{} * {}", size, stride(a, outer, a.local));
-      at += fmt::format(" {} {}", cells < 0 ? '-' : '+', step);
-    }
-    return fmt::format("{}[{}]", node.name, at);
-  }
-
-  /// The axis whose rows a block runs through: the last outer one; -1 in 1-D.
-  int row_axis() const { return inner() - 1; }
-
-  /// A piece is a function of one row, and one of a block of rows around it, which keeps scalars in registers
-  /// from row to row.
-  std::vector<std::string> parameters(const ir::Kernel& kernel, const ir::Piece& p, bool block) const {
-    std::vector<std::string> result;
-    for (const std::string& name : p.arrays) {
-      const ArrayArgument& a = argument(kernel, name);
-      if (a.kind == ArrayKind::profile && a.axis != inner()) {
-        const bool pointer = block && a.axis == row_axis();
-        result.push_back(fmt::format("const real{} {}", pointer ? "*" : "", name));
-        continue;
-      }
-      result.push_back(fmt::format("{}real* __restrict {}", a.written ? "" : "const ", name));
-      for (int o = 0; is_strip(a) && o < inner(); ++o) {
-        result.push_back("[[maybe_unused]] const index " + stride(a, o, a.local));
-      }
-    }
-    for (int o = 0; o < inner(); ++o) result.push_back("[[maybe_unused]] const index s_" + axis(o));
-    for (const std::string& s : p.scalars) result.push_back("const real " + s);
-    if (block) {
-      result.emplace_back("const index first");
-      result.emplace_back("const index last");
-    }
-    result.emplace_back("const index begin");
-    result.emplace_back("const index end");
-    return result;
-  }
-
-  void piece(const ir::Kernel& kernel, std::size_t number) {
-    const ir::Piece& p = kernel.pieces[number];
-    out_ += fmt::format("\n// {}: {}\nONDULA_ROW void {}_piece{}_row(\n    {}) {{\n", p.location.short_text(),
-                        p.comment, kernel.name, number, fmt::join(parameters(kernel, p, false), ",\n    "));
-    out_ += "  ONDULA_LOOP\n  for (index i = begin; i < end; ++i) {\n";
-    const AccessPrinter printer = [&](const ir::Node& node) { return access(kernel, node); };
-    for (const ir::Let& let : p.lets) {
-      out_ += fmt::format("    const real {} = {};\n", let.name, expression(let.value, real_, printer));
-    }
-    for (const ir::Store& store : p.stores) {
-      out_ += fmt::format("    {}[i] = {};\n", store.array, expression(store.value, real_, printer));
-    }
-    out_ += "  }\n}\n";
-    if (row_axis() >= 0) block(kernel, number);
-  }
-
-  void block(const ir::Kernel& kernel, std::size_t number) {
-    const ir::Piece& p = kernel.pieces[number];
-    const std::string r = axis(row_axis());
-    std::vector<std::string> values;
-    for (const std::string& name : p.arrays) {
-      const ArrayArgument& a = argument(kernel, name);
-      if (a.kind == ArrayKind::profile) {
-        values.push_back(a.axis == row_axis() ? fmt::format("{}[{}]", name, r) : name);
-        continue;
-      }
-      values.push_back(fmt::format("{} + {} * {}", name, r, stride(a, row_axis(), a.local)));
-      for (int o = 0; is_strip(a) && o < inner(); ++o) values.push_back(stride(a, o, a.local));
-    }
-    for (int o = 0; o < inner(); ++o) values.push_back("s_" + axis(o));
-    values.insert(values.end(), p.scalars.begin(), p.scalars.end());
-    out_ += fmt::format(
-        "\nONDULA_BLOCK void {}_piece{}(\n    {}) {{\n  for (index {} = first; {} < last; ++{}) {{\n"
-        "    {}_piece{}_row({}, begin, end);\n  }}\n}}\n",
-        kernel.name, number, fmt::join(parameters(kernel, p, true), ",\n    "), r, r, r, kernel.name, number,
-        fmt::join(values, ", "));
-  }
+  /// The plane a call is for.
+  std::string at(int a) const { return a == ahead_axis_ ? "ahead" : axis(a); }
 
   void entry(const ir::Kernel& kernel) {
     const ArgumentLayout layout(kernel, program_.dims());
@@ -204,16 +93,66 @@ class HostPrinter {
       out_ += fmt::format("{}for (index {} = tile[{}]; {} < tile[{}]; ++{}) {{\n", indent_, a, 2 * o, a,
                           2 * o + 1, a);
       indent_ += "  ";
+      planes_ahead(kernel, layout, o);
     }
     out_ += fmt::format("{}for (index first = tile[{}]; first < tile[{}]; first += tile[{}]) {{\n", indent_,
                         2 * r, 2 * r + 1, 2 * r + 2);
     indent_ += "  ";
     out_ += fmt::format("{}const index last = earlier(first + tile[{}], tile[{}]);\n", indent_, 2 * r + 2,
                         2 * r + 1);
+    for (std::size_t p = 0; p < kernel.pieces.size(); ++p) {
+      if (kernel.pieces[p].lead_axis == r) rows_ahead(kernel, layout, p);
+    }
     for (std::size_t p = 0; p < kernel.pieces.size(); ++p) dispatch(kernel, layout, p);
     while (indent_.size() > 2) {
       indent_.resize(indent_.size() - 2);
       out_ += indent_ + "}\n";
+    }
+  }
+
+  /// Pieces that run ahead along axis `o`, before the plane: the plane that comes last into reach, and at the
+  /// tile's beginning all those within reach.
+  void planes_ahead(const ir::Kernel& kernel, const ArgumentLayout& layout, int o) {
+    const std::string a = axis(o);
+    for (std::size_t p = 0; p < kernel.pieces.size(); ++p) {
+      const ir::Piece& piece = kernel.pieces[p];
+      if (piece.lead_axis != o) continue;
+      out_ += fmt::format(
+          "{}for (index ahead = {} == tile[{}] ? {} : {} + {}; ahead < earlier({} + {}, tile[{}]); ++ahead) "
+          "{{\n",
+          indent_, a, 2 * o, a, a, piece.lead, a, piece.lead + 1, 2 * o + 1);
+      indent_ += "  ";
+      ahead_axis_ = o;
+      const int r = row_axis();
+      leading(kernel, layout, p, fmt::format("tile[{}]", 2 * r), fmt::format("tile[{}]", 2 * r + 1));
+      ahead_axis_ = -1;
+      indent_.resize(indent_.size() - 2);
+      out_ += indent_ + "}\n";
+    }
+  }
+
+  /// The same along the axis of rows: the rows that come into reach of this block.
+  void rows_ahead(const ir::Kernel& kernel, const ArgumentLayout& layout, std::size_t number) {
+    const int lead = kernel.pieces[number].lead;
+    const int r = row_axis();
+    out_ += fmt::format("{}{{\n", indent_);
+    indent_ += "  ";
+    out_ += fmt::format("{}const index first_ahead = first == tile[{}] ? first : first + {};\n", indent_,
+                        2 * r, lead);
+    out_ +=
+        fmt::format("{}const index last_ahead = earlier(last + {}, tile[{}]);\n", indent_, lead, 2 * r + 1);
+    leading(kernel, layout, number, "first_ahead", "last_ahead");
+    indent_.resize(indent_.size() - 2);
+    out_ += indent_ + "}\n";
+  }
+
+  /// The calls of a piece for rows [first, last), both sides of its axis.
+  void leading(const ir::Kernel& kernel, const ArgumentLayout& layout, std::size_t number,
+               const std::string& first, const std::string& last) {
+    for (int side = 0; side < 2; ++side) {
+      const int box = layout.box(number, side);
+      run(kernel, number, side, inside(box, row_axis()), row(box, 0), row(box, 1), span(box + 2 * inner()),
+          first, last);
     }
   }
 
@@ -228,7 +167,7 @@ class HostPrinter {
   /// The calls of a piece for one block of rows; a base piece shares the rows with its fused variants.
   void dispatch(const ir::Kernel& kernel, const ArgumentLayout& layout, std::size_t number) {
     const ir::Piece& p = kernel.pieces[number];
-    if (p.role == ir::Role::fused) return;
+    if (p.role == ir::Role::fused || p.lead_axis >= 0) return;
     if (p.role == ir::Role::base) {
       choose(kernel, layout, number);
       return;
@@ -329,91 +268,22 @@ class HostPrinter {
     run(kernel, base, 0, "", row(core, 1), high, x);
   }
 
-  /// The arrays, strides and scalars of a base piece and its innermost fused variant, each once: as the
-  /// kernel passes them (at the plane's origin), or declared as parameters.
-  std::vector<std::string> core_arguments(const ir::Kernel& kernel, std::size_t base, std::size_t fused,
-                                          bool declared) const {
-    std::vector<std::string> result;
-    std::set<std::string> locals(kernel.pieces[base].arrays.begin(), kernel.pieces[base].arrays.end());
-    locals.insert(kernel.pieces[fused].arrays.begin(), kernel.pieces[fused].arrays.end());
-    for (const ArrayArgument& a : kernel.arrays) {
-      if (!locals.contains(a.local)) continue;
-      if (declared) {
-        result.push_back(fmt::format("{}real* {}", a.written ? "" : "const ", a.identifier));
-      } else if (a.kind == ArrayKind::profile) {
-        result.push_back(a.axis >= row_axis() ? a.identifier
-                                              : fmt::format("{}[{}]", a.identifier, axis(a.axis)));
-      } else {
-        std::string at = a.identifier;
-        for (int o = 0; o < row_axis(); ++o)
-          at += fmt::format(" + {} * {}", axis(o), stride(a, o, a.identifier));
-        result.push_back(at);
-      }
-      for (int o = 0; is_strip(a) && o < inner(); ++o) {
-        result.push_back((declared ? "[[maybe_unused]] const index " : "") + stride(a, o, a.identifier));
-      }
-    }
-    for (int o = 0; o < inner(); ++o) {
-      result.push_back((declared ? "[[maybe_unused]] const index s_" : "s_") + axis(o));
-    }
-    std::set<std::string> scalars(kernel.pieces[base].scalars.begin(), kernel.pieces[base].scalars.end());
-    scalars.insert(kernel.pieces[fused].scalars.begin(), kernel.pieces[fused].scalars.end());
-    for (const std::string& scalar : scalars) result.push_back((declared ? "const real " : "") + scalar);
-    return result;
-  }
-
-  /// A block of rows whose ends lie in the innermost layer: minus strip, the row between, plus strip, row by
-  /// row, so that memory streams along whole rows.
-  void core_block(const ir::Kernel& kernel, std::size_t base, std::size_t fused) {
-    std::vector<std::string> declared = {"const index first", "const index last"};
-    for (std::string& parameter : core_arguments(kernel, base, fused, true))
-      declared.push_back(std::move(parameter));
-    for (const char* span : {"low", "middle", "high"}) {
-      declared.push_back(fmt::format("const index begin_{}", span));
-      declared.push_back(fmt::format("const index end_{}", span));
-    }
-    const std::string r = axis(row_axis());
-    out_ += fmt::format(
-        "\nONDULA_BLOCK void {}_core{}(\n    {}) {{\n  for (index {} = first; {} < last; ++{}) {{\n",
-        kernel.name, base, fmt::join(declared, ",\n    "), r, r, r);
-    const std::array<std::pair<std::size_t, int>, 3> order = {{{fused, 0}, {base, 0}, {fused, 1}}};
-    static constexpr std::array<const char*, 3> names = {"low", "middle", "high"};
-    for (std::size_t k = 0; k < order.size(); ++k) {
-      const auto [number, side] = order[k];
-      std::vector<std::string> values;
-      for (const std::string& name : kernel.pieces[number].arrays) {
-        const ArrayArgument& a = argument(kernel, name, side);
-        if (a.kind == ArrayKind::profile) {
-          values.push_back(a.axis == row_axis() ? fmt::format("{}[{}]", name, r) : name);
-          continue;
-        }
-        values.push_back(fmt::format("{} + {} * {}", a.identifier, r, stride(a, row_axis(), a.identifier)));
-        for (int o = 0; is_strip(a) && o < inner(); ++o) values.push_back(stride(a, o, a.identifier));
-      }
-      for (int o = 0; o < inner(); ++o) values.push_back("s_" + axis(o));
-      values.insert(values.end(), kernel.pieces[number].scalars.begin(), kernel.pieces[number].scalars.end());
-      out_ += fmt::format("    {}_piece{}_row({}, begin_{}, end_{});\n", kernel.name, number,
-                          fmt::join(values, ", "), names[k], names[k]);
-    }
-    out_ += "  }\n}\n";
-  }
-
-  /// Rows [lo, hi) of the block, where `guard` holds.
+  /// Rows [lo, hi) of the block [first, last), where `guard` holds.
   void run(const ir::Kernel& kernel, std::size_t number, int side, const std::string& guard,
-           const std::string& lo, const std::string& hi, const std::string& x) {
-    out_ += fmt::format("{}if ({}{}later(first, {}) < earlier(last, {})) {{\n", indent_, guard,
-                        guard.empty() ? "" : " && ", lo, hi);
-    out_ += fmt::format("{}  {}_piece{}({}, later(first, {}), earlier(last, {}), {});\n{}}}\n", indent_,
-                        kernel.name, number, fmt::join(arguments(kernel, number, side), ", "), lo, hi, x,
-                        indent_);
+           const std::string& lo, const std::string& hi, const std::string& x,
+           const std::string& first = "first", const std::string& last = "last") {
+    out_ += fmt::format("{}if ({}{}later({}, {}) < earlier({}, {})) {{\n", indent_, guard,
+                        guard.empty() ? "" : " && ", first, lo, last, hi);
+    out_ += fmt::format("{}  {}_piece{}({}, later({}, {}), earlier({}, {}), {});\n{}}}\n", indent_,
+                        kernel.name, number, fmt::join(arguments(kernel, number, side), ", "), first, lo,
+                        last, hi, x, indent_);
   }
 
   /// The plane lies within the box that starts at `box`, as far as the axes before `axis_end` go.
   std::string inside(int box, int axis_end) const {
     std::vector<std::string> tests;
     for (int o = 0; o < axis_end; ++o) {
-      tests.push_back(
-          fmt::format("{} >= n[{}] && {} < n[{}]", axis(o), box + 2 * o, axis(o), box + 2 * o + 1));
+      tests.push_back(fmt::format("{} >= n[{}] && {} < n[{}]", at(o), box + 2 * o, at(o), box + 2 * o + 1));
     }
     return fmt::format("{}", fmt::join(tests, " && "));
   }
@@ -430,13 +300,13 @@ class HostPrinter {
     for (const std::string& name : p.arrays) {
       const ArrayArgument& a = argument(kernel, name, side);
       if (a.kind == ArrayKind::profile) {
-        values.push_back(a.axis >= row_axis() ? name : fmt::format("{}[{}]", name, axis(a.axis)));
+        values.push_back(a.axis >= row_axis() ? name : fmt::format("{}[{}]", name, at(a.axis)));
         continue;
       }
-      std::string at = a.identifier;
+      std::string origin = a.identifier;
       for (int o = 0; o < row_axis(); ++o)
-        at += fmt::format(" + {} * {}", axis(o), stride(a, o, a.identifier));
-      values.push_back(at);
+        origin += fmt::format(" + {} * {}", at(o), stride(a, o, a.identifier));
+      values.push_back(origin);
       for (int o = 0; is_strip(a) && o < inner(); ++o) values.push_back(stride(a, o, a.identifier));
     }
     for (int o = 0; o < inner(); ++o) values.push_back("s_" + axis(o));
@@ -449,6 +319,7 @@ class HostPrinter {
   Real real_;
   std::string out_;
   std::string indent_;
+  int ahead_axis_ = -1;  // the axis along which the piece being printed runs ahead
 };
 
 }  // namespace

@@ -42,6 +42,10 @@ class KernelVerifier {
               p.comment + ": fused, base, correction in order");
       require(p.region.kind == RegionKind::strip, p.comment + ": fused pieces and corrections act on strips");
     }
+    if (p.lead_axis >= 0) {
+      require(p.role == Role::alone && p.region.kind == RegionKind::strip && p.region.axis == p.lead_axis,
+              p.comment + ": a piece that runs ahead stands alone, on strips of that axis");
+    }
     require(!p.stores.empty(), p.comment + ": it stores something");
     std::set<std::string> stored;
     for (const Store& store : p.stores) {
@@ -96,8 +100,13 @@ std::string dump(const KernelSet& set) {
     for (std::size_t i = 0; i < kernel.pieces.size(); ++i) {
       const Piece& piece = kernel.pieces[i];
       const Cost& cost = kernel.costs[i];
-      out += fmt::format("  piece {}: {} loads, {} stores, {} flops\n", piece.comment, cost.loads,
-                         cost.stores, cost.flops);
+      out += fmt::format("  piece {}: {} loads, {} stores, {} flops", piece.comment, cost.loads, cost.stores,
+                         cost.flops);
+      if (piece.lead_axis >= 0) {
+        out += fmt::format(", {} cells of {} ahead", piece.lead,
+                           set.program.axes[static_cast<std::size_t>(piece.lead_axis)]);
+      }
+      out += '\n';
       for (const Let& let : piece.lets)
         out += fmt::format("    {} = {}\n", let.name, lowered_text(let.value, set.program.axes));
       for (const Store& store : piece.stores) {

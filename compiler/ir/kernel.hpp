@@ -53,7 +53,11 @@ struct Piece {
   Location location;  ///< the author's line it comes from
   Region region;
   Role role = Role::alone;
-  int base = -1;           ///< fused and correction: index of their base piece
+  int base = -1;  ///< fused and correction: index of their base piece
+  /// Along this outer axis the piece runs `lead` cells ahead of the others of its sweep, because a later
+  /// piece reads that far ahead what it writes; -1: it keeps step. No tile may then cut what it writes.
+  int lead_axis = -1;
+  int lead = 0;
   std::string live_field;  ///< the piece covers the region within this field's live range
   std::vector<Let> lets;
   std::vector<Store> stores;

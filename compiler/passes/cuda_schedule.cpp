@@ -272,10 +272,12 @@ class Scheduler {
 
   void shape() {
     const int dims = program().dims();
-    const CudaShape chosen =
-        kernel_.strip_axis >= 0
-            ? CudaShape{false, dims == 1 ? std::array{256, 1} : std::array{32, 8}, 4}
-            : cuda_shape(target_, dims, program().order, static_cast<int>(kernel_.stores.size()));
+    CudaWork work{dims, program().order, kernel_.stores.size() > 1, false};
+    for (int axis = 0; axis < dims; ++axis)
+      work.nested |= source_.halo[static_cast<std::size_t>(axis)] > program().radius();
+    // Strips hold a few columns only: nothing to march through.
+    const ir::CudaTarget flat{0, target_.element_bytes, target_.index_bits};
+    const CudaShape chosen = cuda_shape(kernel_.strip_axis >= 0 ? flat : target_, work);
     kernel_.march = chosen.march;
     kernel_.block = chosen.block;
     kernel_.min_blocks = chosen.min_blocks;
@@ -323,13 +325,34 @@ class Scheduler {
 
 }  // namespace
 
-CudaShape cuda_shape(const ir::CudaTarget& target, int dims, int order, int written) {
-  if (dims == 1) return {false, {256, 1}, 4};
-  const bool wide = target.element_bytes > 4;
-  if (dims == 2 || target.sm < 90) return {false, {32, 8}, wide ? 2 : 4};
-  (void)order;
-  if (written == 1) return {true, {32, 16}, wide ? 1 : 2};
-  return {true, {32, 8}, wide ? 1 : 3};
+CudaShape cuda_shape(const ir::CudaTarget& target, const CudaWork& work) {
+  /// Blocks per multiprocessor from one order to the next of the table.
+  struct Entry {
+    int order;  ///< up to this one
+    std::array<int, 2> block;
+    int min_blocks;
+  };
+  static const std::vector<Entry> plain = {{16, {32, 8}, 4}};
+  static const std::vector<Entry> plain_nested = {
+      {4, {32, 8}, 4}, {6, {32, 8}, 3}, {12, {32, 8}, 2}, {16, {32, 8}, 1}};
+  static const std::vector<Entry> plain_system = {{8, {32, 8}, 4}, {14, {32, 8}, 3}, {16, {32, 8}, 2}};
+  static const std::vector<Entry> march = {{16, {32, 16}, 2}};
+  static const std::vector<Entry> march_nested = {{4, {32, 16}, 2}, {8, {32, 8}, 2}, {16, {32, 8}, 1}};
+  static const std::vector<Entry> march_system = {{8, {32, 8}, 3}, {14, {32, 8}, 2}, {16, {32, 4}, 3}};
+  constexpr int first_to_march = 90;
+  const bool marches = work.dims == 3 && target.sm >= first_to_march;
+  const auto& table = marches ? (work.system   ? march_system
+                                 : work.nested ? march_nested
+                                               : march)
+                              : (work.system   ? plain_system
+                                 : work.nested ? plain_nested
+                                               : plain);
+  const auto entry =
+      std::find_if(table.begin(), table.end(), [&](const Entry& e) { return work.order <= e.order; });
+  CudaShape shape{marches, entry->block, entry->min_blocks};
+  if (work.dims == 1) shape.block = {shape.block[0] * shape.block[1], 1};
+  if (target.element_bytes > 4) shape.min_blocks = std::max(1, shape.min_blocks / 2);
+  return shape;
 }
 
 ir::CudaProgram cuda_schedule(const ir::KernelSet& set, const ir::CudaTarget& target) {

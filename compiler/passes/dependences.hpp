@@ -8,10 +8,17 @@
 
 namespace ondula::passes {
 
-/// One sweep: indices into program.operations, all updates, in order. `last` is the operation they must
-/// precede.
+/// An update that runs `cells` ahead of its sweep along an outer axis, so that what a later update reads that
+/// far ahead is complete.
+struct Lead {
+  int axis = -1;  ///< -1: it keeps step
+  int cells = 0;
+};
+
+/// One sweep: indices into program.operations, all updates, in order; each with its lead.
 struct Sweep {
   std::vector<int> updates;
+  std::vector<Lead> leads;
 };
 
 /// The step as sweeps and other operations, in order: exactly one of the two is set.
@@ -30,7 +37,10 @@ enum class Concurrency { rows, points };
 /// but not in other rows; with `points` it may read it at its own point only. Throws UserError with the
 /// author's line where an update reads a neighbour of what it writes in place, or a first-order field as it
 /// was before an earlier update of the same step (InternalError where the update is ours).
-std::vector<SweepOrOperation> dependences(const ir::Program& expanded,
+///
+/// With `lookahead`, a memory variable that a later update reads along its own outer axis alone does not cost
+/// a sweep of its own: it runs ahead in the same one, while the field it reads is in cache.
+std::vector<SweepOrOperation> dependences(const ir::Program& expanded, bool lookahead = false,
                                           Concurrency concurrency = Concurrency::rows);
 
 }  // namespace ondula::passes

@@ -36,8 +36,8 @@ class KernelBuilder {
     kernel_.name = std::move(name);
   }
 
-  ir::Kernel build(const std::vector<int>& updates) {
-    const std::vector<Group> groups = grouped(updates);
+  ir::Kernel build(const Sweep& sweep) {
+    const std::vector<Group> groups = grouped(sweep);
     std::map<std::size_t, int> bases;  // group of a correction -> piece it corrects
     for (std::size_t g = 0; g < groups.size(); ++g) {
       const auto corrected = bases.find(g);
@@ -54,6 +54,8 @@ class KernelBuilder {
         bases[c] = base;
       }
       piece(groups[g].updates, groups[g].region, corrections.empty() ? ir::Role::alone : ir::Role::base, -1);
+      kernel_.pieces.back().lead_axis = groups[g].lead.axis;
+      kernel_.pieces.back().lead = groups[g].lead.cells;
     }
     std::set<std::string> scalars;
     for (const ir::Piece& p : kernel_.pieces) scalars.insert(p.scalars.begin(), p.scalars.end());
@@ -71,15 +73,19 @@ class KernelBuilder {
   struct Group {
     std::vector<int> updates;
     ir::Region region;
+    Lead lead;
   };
 
-  /// Consecutive updates that cover the same points.
-  std::vector<Group> grouped(const std::vector<int>& updates) const {
+  /// Consecutive updates that cover the same points and keep step.
+  std::vector<Group> grouped(const Sweep& sweep) const {
     std::vector<Group> groups;
-    for (const int index : updates) {
-      const bool joins =
-          !groups.empty() && same_points(program_, update(groups.back().updates.back()), update(index));
-      if (!joins) groups.push_back({{}, update(index).regions.at(0)});
+    for (std::size_t i = 0; i < sweep.updates.size(); ++i) {
+      const int index = sweep.updates[i];
+      const Lead& lead = sweep.leads[i];
+      const bool joins = !groups.empty() && groups.back().lead.axis == lead.axis &&
+                         groups.back().lead.cells == lead.cells &&
+                         same_points(program_, update(groups.back().updates.back()), update(index));
+      if (!joins) groups.push_back({{}, update(index).regions.at(0), lead});
       groups.back().updates.push_back(index);
     }
     return groups;
@@ -334,7 +340,7 @@ ir::KernelSet lower(const ir::Program& hoisted, const std::vector<SweepOrOperati
     const std::string name = fmt::format("{}_{}d_o{}_{}_sweep{}", hoisted.equation, hoisted.dims(),
                                          hoisted.order, hoisted.direction, set.kernels.size());
     set.stages.push_back({static_cast<int>(set.kernels.size()), -1});
-    set.kernels.push_back(KernelBuilder(hoisted, name).build(entry.sweep.updates));
+    set.kernels.push_back(KernelBuilder(hoisted, name).build(entry.sweep));
   }
   return set;
 }

@@ -60,7 +60,10 @@ Compilation compile(const EquationDefinition& definition, const PipelineOptions&
   result.physical = recorder.run("absorb", [&] { return absorb(stepped, options.stretched); });
   // expand before hoist: only then do coefficients stand where they are read.
   const ir::Program expanded = recorder.run("expand", [&] { return expand(result.physical); });
-  const auto step = recorder.run("dependences", [&] { return dependences(expanded, options.concurrency); });
+  const auto step = recorder.run("dependences", [&] {
+    const bool host = options.target == Target::host;
+    return dependences(expanded, host, host ? Concurrency::rows : Concurrency::points);
+  });
   const ir::Program hoisted = recorder.run("hoist", [&] { return hoist(expanded); });
   result.kernels = recorder.run("lower", [&] { return lower(hoisted, step); });
   return result;

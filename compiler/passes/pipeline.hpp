@@ -11,13 +11,16 @@
 
 namespace ondula::passes {
 
+/// What runs the kernels: a sweep of the host may keep an order among its rows, one of a GPU keeps none.
+enum class Target { host, cuda };
+
 /// What the text depends on; nothing else may (no grid size, dt or device).
 struct PipelineOptions {
   std::vector<std::string> axes;
-  int order = 8;                                ///< even, 2..16; UserError otherwise
-  bool stretched = false;                       ///< CPML with kappa != 1
-  bool dumps = false;                           ///< keep the listings
-  Concurrency concurrency = Concurrency::rows;  ///< points: for cuda_schedule
+  int order = 8;           ///< even, 2..16; UserError otherwise
+  bool stretched = false;  ///< CPML with kappa != 1
+  bool dumps = false;      ///< keep the listings
+  Target target = Target::host;
 };
 
 /// One pass as it ran: its listing only where it changed something.

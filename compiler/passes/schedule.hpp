@@ -18,8 +18,8 @@ struct HostTarget {
 
 /// Tiles (lo, hi along each outer axis, then rows per block) that cover every piece of `kernel`: blocks of
 /// rows such that the planes a stencil spans stay in cache, cut along the slowest axis so that every thread
-/// gets several. One tile without ranges in 1-D. Tiles never cut rows, and their shape cannot change a
-/// result.
+/// gets several, and nowhere inside what a piece that runs ahead writes. One tile without ranges in 1-D.
+/// Tiles never cut rows, and their shape cannot change a result.
 std::vector<std::vector<std::int64_t>> host_tiles(const ir::Kernel& kernel, const ir::Domain& domain,
                                                   std::int64_t row_bytes, const HostTarget& target);
 

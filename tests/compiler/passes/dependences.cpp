@@ -64,6 +64,49 @@ TEST_CASE("dependences: psi of outer axes in a first sweep, psi of x and all cor
   CHECK(line.size() == 1);
 }
 
+TEST_CASE(
+    "dependences: on the host psi runs ahead in the sweep of its reader, by the stencil's radius along its "
+    "axis") {
+  for (int dims = 2; dims <= 3; ++dims) {
+    for (const int order : {2, 8, 16}) {
+      const ir::Program expanded = passes::expand(absorbed_program(equations::acoustic(), dims, order));
+      std::vector<passes::Sweep> all;
+      for (const passes::SweepOrOperation& entry : passes::dependences(expanded, true)) {
+        if (entry.operation < 0) all.push_back(entry.sweep);
+      }
+      REQUIRE(all.size() == 1);
+      for (std::size_t i = 0; i < all[0].updates.size(); ++i) {
+        const auto& update =
+            std::get<ir::Update>(expanded.operations[static_cast<std::size_t>(all[0].updates[i])]);
+        const int axis = expanded.field(update.field).strip_axis;
+        const bool runs = update.field.starts_with("u_psi") && axis < dims - 1;
+        CHECK(all[0].leads[i].axis == (runs ? axis : -1));
+        CHECK(all[0].leads[i].cells == (runs ? order / 2 : 0));
+      }
+    }
+  }
+}
+
+TEST_CASE("dependences: who depends on another of its sweep does not run ahead") {
+  Small small;
+  ir::Field memory{.name = "m", .group = "m", .unit = "", .time_order = 1};
+  memory.strip_axis = 0;
+  small.program.fields.push_back(memory);
+  const auto strip = [&](Expr value) {
+    small.program.operations.push_back(
+        ir::Update{"m", 1, value, false, {ir::Region{ir::RegionKind::strip, 0}}, {}});
+  };
+  small.update("g", small.read("g", 0, 0, 0));
+  strip(small.read("g", 1, 0, 0));
+  small.update("f", small.read("m", 1, 1, 0));
+  std::size_t sweeps_taken = 0;
+  for (const passes::SweepOrOperation& entry : passes::dependences(small.program, true)) {
+    sweeps_taken += entry.operation < 0 ? 1 : 0;
+    for (const passes::Lead& lead : entry.sweep.leads) CHECK(lead.axis == -1);
+  }
+  CHECK(sweeps_taken == 2);
+}
+
 TEST_CASE("dependences: velocities and stresses take a sweep each, memory variables with them") {
   for (int dims = 1; dims <= 3; ++dims) {
     CHECK(sweeps(passes::expand(absorbed_program(equations::elastic(), dims, 8))).size() == 2);

@@ -57,6 +57,29 @@ TEST_CASE("schedule: tiles cover every row exactly once, whatever shape, threads
   }
 }
 
+TEST_CASE("schedule: no tile is cut inside what runs ahead, or where that is read") {
+  for (int dims = 2; dims <= 3; ++dims) {
+    const ir::Kernel kernel =
+        passes::compile(equations::acoustic(), {default_axes(dims), 8, false, false}).kernels.kernels.front();
+    int leading = 0;
+    for (const ir::Piece& piece : kernel.pieces) leading += piece.lead_axis >= 0 ? 1 : 0;
+    REQUIRE(leading == dims - 1);
+    for (const std::int64_t n : {1, 5, 12, 60}) {
+      const ir::Domain domain =
+          domain_of(dims == 2 ? std::vector<std::int64_t>{n, 50} : std::vector<std::int64_t>{n, 45, 50});
+      for (const auto& tile : passes::host_tiles(kernel, domain, 200, {64, 1 << 12})) {
+        for (int axis = 0; axis < dims - 1; ++axis) {
+          const std::int64_t cut = tile[static_cast<std::size_t>(2 * axis)];
+          const std::int64_t total = domain.total(axis);
+          if (cut == 0) continue;
+          CHECK(cut >= 3 + 4);
+          CHECK(cut <= total - 2 - 4);
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("schedule: 1-D is one tile, and every thread gets several where there are rows enough") {
   const auto kernel = [](int dims) {
     return passes::compile(equations::acoustic(), {default_axes(dims), 8, false, false})

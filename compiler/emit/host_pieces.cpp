@@ -1,0 +1,238 @@
+// Rows, blocks of rows, and blocks whose ends lie in the innermost layer.
+// SPDX-License-Identifier: MIT
+#include "compiler/emit/host_pieces.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+#include "compiler/error.hpp"
+
+namespace ondula::emit {
+namespace {
+
+using ir::ArrayArgument;
+using ir::ArrayKind;
+
+class PiecePrinter : HostNames {
+ public:
+  PiecePrinter(const ir::Program& program, Real real) : HostNames(program), real_(real) {}
+
+  std::string print(const ir::Kernel& kernel) {
+    for (std::size_t p = 0; p < kernel.pieces.size(); ++p) {
+      const ir::Piece& piece_of = kernel.pieces[p];
+      if (piece_of.role != ir::Role::correction || piece_of.region.axis != 0) piece(kernel, p);
+    }
+    for (std::size_t p = 0; p < kernel.pieces.size(); ++p) {
+      const ir::Piece& fused = kernel.pieces[p];
+      if (fused.role == ir::Role::fused && fused.region.axis == inner()) {
+        core_block(kernel, static_cast<std::size_t>(fused.base), p);
+      }
+    }
+    return std::move(out_);
+  }
+
+ private:
+  std::string access(const ir::Kernel& kernel, const ir::Node& node) const {
+    if (node.kind == ir::Kind::profile) return node.axis == inner() ? node.name + "[i]" : node.name;
+    const ArrayArgument& a = argument(kernel, node.name);
+    std::string at = "i";
+    for (int outer = 0; outer <= inner(); ++outer) {
+      const int cells = node.offset[static_cast<std::size_t>(outer)];
+      if (cells == 0) continue;
+      const int size = cells < 0 ? -cells : cells;
+      const std::string step = outer == inner() ? std::to_string(size)
+                               : size == 1      ? stride(a, outer, a.local)
+                                                : fmt::format("{} * {}", size, stride(a, outer, a.local));
+      at += fmt::format(" {} {}", cells < 0 ? '-' : '+', step);
+    }
+    return fmt::format("{}[{}]", node.name, at);
+  }
+
+  /// A piece is a function of one row, and one of a block of rows around it, which keeps scalars in registers
+  /// from row to row.
+  std::vector<std::string> parameters(const ir::Kernel& kernel, const ir::Piece& p, bool block) const {
+    std::vector<std::string> result;
+    for (const std::string& name : p.arrays) {
+      const ArrayArgument& a = argument(kernel, name);
+      if (a.kind == ArrayKind::profile && a.axis != inner()) {
+        const bool pointer = block && a.axis == row_axis();
+        result.push_back(fmt::format("const real{} {}", pointer ? "*" : "", name));
+        continue;
+      }
+      result.push_back(fmt::format("{}real* __restrict {}", a.written ? "" : "const ", name));
+      for (int o = 0; is_strip(a) && o < inner(); ++o) {
+        result.push_back("[[maybe_unused]] const index " + stride(a, o, a.local));
+      }
+    }
+    for (int o = 0; o < inner(); ++o) result.push_back("[[maybe_unused]] const index s_" + axis(o));
+    for (const std::string& s : p.scalars) result.push_back("const real " + s);
+    if (block) {
+      result.emplace_back("const index first");
+      result.emplace_back("const index last");
+    }
+    result.emplace_back("const index begin");
+    result.emplace_back("const index end");
+    return result;
+  }
+
+  void piece(const ir::Kernel& kernel, std::size_t number) {
+    const ir::Piece& p = kernel.pieces[number];
+    out_ += fmt::format("\n// {}: {}\nONDULA_ROW void {}_piece{}_row(\n    {}) {{\n", p.location.short_text(),
+                        p.comment, kernel.name, number, fmt::join(parameters(kernel, p, false), ",\n    "));
+    ask_ahead(kernel, p);
+    out_ += "  ONDULA_LOOP\n  for (index i = begin; i < end; ++i) {\n";
+    const AccessPrinter printer = [&](const ir::Node& node) { return access(kernel, node); };
+    for (const ir::Let& let : p.lets) {
+      out_ += fmt::format("    const real {} = {};\n", let.name, expression(let.value, real_, printer));
+    }
+    for (const ir::Store& store : p.stores) {
+      out_ += fmt::format("    {}[i] = {};\n", store.array, expression(store.value, real_, printer));
+    }
+    out_ += "  }\n}\n";
+    if (row_axis() >= 0) block(kernel, number);
+  }
+
+  /// Asks for the rows that this piece will read from memory soon: of each array the foremost row it reads,
+  /// two rows on. Tens of streams defeat the processor's own prefetching.
+  void ask_ahead(const ir::Kernel& kernel, const ir::Piece& p) {
+    if (row_axis() < 0) return;
+    std::map<std::string, int> foremost;  // cells ahead along the slowest axis
+    for (const ir::Let& let : p.lets) note_foremost(let.value, foremost);
+    for (const ir::Store& store : p.stores) {
+      note_foremost(store.value, foremost);
+      foremost.try_emplace(store.array, 0);
+    }
+    for (const auto& [name, cells] : foremost) {
+      const ArrayArgument& a = argument(kernel, name);
+      std::array<int, ir::max_axes> ahead{};
+      ahead[0] = cells;
+      ahead[static_cast<std::size_t>(row_axis())] += 2;
+      std::string at = name;
+      for (int o = 0; o < inner(); ++o) {
+        const int count = ahead[static_cast<std::size_t>(o)];
+        if (count == 1) at += " + " + stride(a, o, name);
+        if (count > 1) at += fmt::format(" + {} * {}", count, stride(a, o, name));
+      }
+      out_ += fmt::format("  ask({}, begin, end);\n", at);
+    }
+  }
+
+  static void note_foremost(ir::Expr e, std::map<std::string, int>& foremost) {
+    if (e->kind == ir::Kind::field || e->kind == ir::Kind::coefficient) {
+      int& cells = foremost.try_emplace(e->name, 0).first->second;
+      cells = std::max(cells, e->offset[0]);
+    }
+    for (const ir::Expr arg : e->args) note_foremost(arg, foremost);
+  }
+
+  void block(const ir::Kernel& kernel, std::size_t number) {
+    const ir::Piece& p = kernel.pieces[number];
+    const std::string r = axis(row_axis());
+    std::vector<std::string> values;
+    for (const std::string& name : p.arrays) {
+      const ArrayArgument& a = argument(kernel, name);
+      if (a.kind == ArrayKind::profile) {
+        values.push_back(a.axis == row_axis() ? fmt::format("{}[{}]", name, r) : name);
+        continue;
+      }
+      values.push_back(fmt::format("{} + {} * {}", name, r, stride(a, row_axis(), a.local)));
+      for (int o = 0; is_strip(a) && o < inner(); ++o) values.push_back(stride(a, o, a.local));
+    }
+    for (int o = 0; o < inner(); ++o) values.push_back("s_" + axis(o));
+    values.insert(values.end(), p.scalars.begin(), p.scalars.end());
+    out_ += fmt::format(
+        "\nONDULA_BLOCK void {}_piece{}(\n    {}) {{\n  for (index {} = first; {} < last; ++{}) {{\n"
+        "    {}_piece{}_row({}, begin, end);\n  }}\n}}\n",
+        kernel.name, number, fmt::join(parameters(kernel, p, true), ",\n    "), r, r, r, kernel.name, number,
+        fmt::join(values, ", "));
+  }
+
+  /// A block of rows whose ends lie in the innermost layer: minus strip, the row between, plus strip, row by
+  /// row, so that memory streams along whole rows.
+  void core_block(const ir::Kernel& kernel, std::size_t base, std::size_t fused) {
+    std::vector<std::string> declared = {"const index first", "const index last"};
+    for (std::string& parameter : core_arguments(kernel, base, fused, true))
+      declared.push_back(std::move(parameter));
+    for (const char* span : {"low", "middle", "high"}) {
+      declared.push_back(fmt::format("const index begin_{}", span));
+      declared.push_back(fmt::format("const index end_{}", span));
+    }
+    const std::string r = axis(row_axis());
+    out_ += fmt::format(
+        "\nONDULA_BLOCK void {}_core{}(\n    {}) {{\n  for (index {} = first; {} < last; ++{}) {{\n",
+        kernel.name, base, fmt::join(declared, ",\n    "), r, r, r);
+    const std::array<std::pair<std::size_t, int>, 3> order = {{{fused, 0}, {base, 0}, {fused, 1}}};
+    static constexpr std::array<const char*, 3> names = {"low", "middle", "high"};
+    for (std::size_t k = 0; k < order.size(); ++k) {
+      const auto [number, side] = order[k];
+      std::vector<std::string> values;
+      for (const std::string& name : kernel.pieces[number].arrays) {
+        const ArrayArgument& a = argument(kernel, name, side);
+        if (a.kind == ArrayKind::profile) {
+          values.push_back(a.axis == row_axis() ? fmt::format("{}[{}]", name, r) : name);
+          continue;
+        }
+        values.push_back(fmt::format("{} + {} * {}", a.identifier, r, stride(a, row_axis(), a.identifier)));
+        for (int o = 0; is_strip(a) && o < inner(); ++o) values.push_back(stride(a, o, a.identifier));
+      }
+      for (int o = 0; o < inner(); ++o) values.push_back("s_" + axis(o));
+      values.insert(values.end(), kernel.pieces[number].scalars.begin(), kernel.pieces[number].scalars.end());
+      out_ += fmt::format("    {}_piece{}_row({}, begin_{}, end_{});\n", kernel.name, number,
+                          fmt::join(values, ", "), names[k], names[k]);
+    }
+    out_ += "  }\n}\n";
+  }
+
+  Real real_;
+  std::string out_;
+};
+
+}  // namespace
+
+const ArrayArgument& HostNames::argument(const ir::Kernel& kernel, const std::string& local, int side) {
+  for (const ArrayArgument& a : kernel.arrays) {
+    if (a.local == local && (a.side < 0 || a.side == side)) return a;
+  }
+  throw InternalError("kernel " + kernel.name + " has no array " + local);
+}
+
+std::vector<std::string> HostNames::core_arguments(const ir::Kernel& kernel, std::size_t base,
+                                                   std::size_t fused, bool declared) const {
+  std::vector<std::string> result;
+  std::set<std::string> locals(kernel.pieces[base].arrays.begin(), kernel.pieces[base].arrays.end());
+  locals.insert(kernel.pieces[fused].arrays.begin(), kernel.pieces[fused].arrays.end());
+  for (const ArrayArgument& a : kernel.arrays) {
+    if (!locals.contains(a.local)) continue;
+    if (declared) {
+      result.push_back(fmt::format("{}real* {}", a.written ? "" : "const ", a.identifier));
+    } else if (a.kind == ArrayKind::profile) {
+      result.push_back(a.axis >= row_axis() ? a.identifier
+                                            : fmt::format("{}[{}]", a.identifier, axis(a.axis)));
+    } else {
+      std::string at = a.identifier;
+      for (int o = 0; o < row_axis(); ++o)
+        at += fmt::format(" + {} * {}", axis(o), stride(a, o, a.identifier));
+      result.push_back(at);
+    }
+    for (int o = 0; is_strip(a) && o < inner(); ++o) {
+      result.push_back((declared ? "[[maybe_unused]] const index " : "") + stride(a, o, a.identifier));
+    }
+  }
+  for (int o = 0; o < inner(); ++o) {
+    result.push_back((declared ? "[[maybe_unused]] const index s_" : "s_") + axis(o));
+  }
+  std::set<std::string> scalars(kernel.pieces[base].scalars.begin(), kernel.pieces[base].scalars.end());
+  scalars.insert(kernel.pieces[fused].scalars.begin(), kernel.pieces[fused].scalars.end());
+  for (const std::string& scalar : scalars) result.push_back((declared ? "const real " : "") + scalar);
+  return result;
+}
+
+std::string host_pieces(const ir::Program& program, const ir::Kernel& kernel, Real real) {
+  return PiecePrinter(program, real).print(kernel);
+}
+
+}  // namespace ondula::emit
