@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/emit/cuda_manifest.hpp"
 #include "compiler/emit/cuda_text.hpp"
 #include "compiler/error.hpp"
 #include "compiler/passes/cuda_schedule.hpp"
@@ -25,7 +26,7 @@ CudaText cuda_text_of(const EquationDefinition& definition, const CudaReportOpti
   text.source.text = emit::cuda_text(text.program, options.real);
   text.source.equation = definition.name();
   text.source.options = options.nvrtc_options;
-  text.source.manifest = emit::manifest(text.program.set, options.real);
+  text.source.manifest = emit::cuda_manifest(text.program);
   return text;
 }
 

@@ -100,7 +100,7 @@ TEST_CASE("cubin: registers, stack, shared memory and spills are those the assem
   ONDULA_NEEDS_NVRTC();
   jit::CudaCompiler compiler({.directory = "off"});
   const jit::KernelSource source = {kernels, "test", {"--ptxas-options=-v"}, ""};
-  for (const char* architecture : {"sm_75", "sm_80", "sm_90", "sm_100", "sm_120"}) {
+  for (const std::string architecture : {"sm_75", "sm_80", "sm_90", "sm_100", "sm_120"}) {
     CAPTURE(architecture);
     const auto program = compiler.compile(source, jit::parse_architecture(architecture));
     const auto said = read_log(program->log());
@@ -123,7 +123,7 @@ TEST_CASE("cubin: registers, stack, shared memory and spills are those the assem
 TEST_CASE("cubin: arithmetic, loads and stores are counted, in the whole and in the loop") {
   ONDULA_NEEDS_NVRTC();
   jit::CudaCompiler compiler({.directory = "off"});
-  for (const char* architecture : {"sm_75", "sm_80", "sm_90", "sm_100", "sm_120"}) {
+  for (const std::string architecture : {"sm_75", "sm_80", "sm_90", "sm_100", "sm_120"}) {
     CAPTURE(architecture);
     const auto program = compiler.compile({kernels, "test", {}, ""}, jit::parse_architecture(architecture));
     const jit::KernelUse& march = find(program->use(), "march");
