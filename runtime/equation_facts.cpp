@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 
+#include "compiler/ir/equation.hpp"
 #include "runtime/propagator.hpp"
 #include "runtime/receivers.hpp"
 

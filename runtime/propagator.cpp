@@ -9,6 +9,7 @@
 #include "compiler/emit/host_text.hpp"
 #include "compiler/emit/manifest.hpp"
 #include "compiler/error.hpp"
+#include "compiler/passes/surface.hpp"
 #include "runtime/domain.hpp"
 #include "runtime/io/wavelet.hpp"
 #include "runtime/propagator_impl.hpp"
@@ -51,28 +52,38 @@ double dominant_frequency(std::span<const Shot> shots, const PropagatorOptions& 
 
 }  // namespace
 
-Propagator::Impl::Impl(const EquationDefinition& equation, const Grid& grid, const PropagatorOptions& options)
-    : grid_(grid), options_(options) {
-  require_finite_time(options);
-  passes::PipelineOptions pipeline{grid.axes, options.order, options.absorb.kappa > 1.0, false};
-  domain_ = make_domain(grid, options.order);  // before compiling: a wrong grid need not wait
+Propagator::Impl::Impl(const PropagatorOptions& options) : options_(options) {
+  options_.log = outside(options.log);
+  options_.cancel = outside(options.cancel);
+  options_.progress = outside(options.progress);
+}
+
+void Propagator::Impl::open(const EquationDefinition& equation, const Grid& grid) {
+  grid_ = grid;
+  require_finite_time(options_);
+  passes::PipelineOptions pipeline{grid.axes, options_.order, options_.absorb.kappa > 1.0, false};
+  domain_ = make_domain(grid, options_.order);  // before compiling: a wrong grid need not wait
   const auto begin = Clock::now();
   compilation_ = passes::compile(equation, pipeline);
   timings_.compile = since(begin);
-  if (!options.compile_later) compile();
+  passes::require_surface(compilation_.physical, domain_);
+  if (!options_.compile_later) compile();
 }
 
 void Propagator::Impl::compile() {
   if (options_.backend == Backend::host && !module_) compile_kernels();
 }
 
-Records Propagator::Impl::forward(std::span<const Shot> shots) {
+Records Propagator::Impl::forward(std::span<const Shot> shots, std::optional<std::int64_t> steps) {
+  if (steps && *steps < 0) throw UserError(fmt::format("steps = {}: it must be 0 or more", *steps));
+  steps_ = steps.value_or(options_.steps);
   timings_.first = timings_.steady = 0;
   timings_.steps = 0;
   warnings_.clear();
   const Limits now = present_limits();
   const std::string refusal = step_refusal(now);
   if (!refusal.empty()) throw UserError(refusal);
+  require_start(substeps(now));
   // Every shot is checked before the first runs; taps are kept for one shot at a time, since off the grid a
   // point has hundreds.
   const auto count = static_cast<std::int64_t>(shots.size());
@@ -84,8 +95,7 @@ Records Propagator::Impl::forward(std::span<const Shot> shots) {
   Records records;
   for (std::int64_t s = 0; s < count; ++s) {
     ShotPoints points = points_of(shots, s);
-    engine_->clear();
-    for (const auto& [key, values] : initial_) engine_->set_field(key.first, key.second, values);
+    start_shot();
     engine_->set_points(std::move(points.sources), std::move(points.receivers));
     records.push_back(run_shot(shots[static_cast<std::size_t>(s)], s, count, s == 0 ? entry : Clock::now()));
   }
@@ -96,7 +106,7 @@ Records Propagator::Impl::forward(std::span<const Shot> shots) {
 void Propagator::Impl::on_step(std::int64_t every, std::function<void(const StepView&)> callback) {
   if (every < 0) throw UserError(fmt::format("a callback every {} steps", every));
   every_ = every;
-  callback_ = std::move(callback);
+  callback_ = outside(std::move(callback));
 }
 
 double Propagator::Impl::time_offset(const std::string& field) const {
@@ -123,6 +133,7 @@ void Propagator::Impl::ready_engine(const Speeds& now, std::span<const Shot> sho
   const double dominant = dominant_frequency(shots, options_);
   if (!engine_ || (frequency_open_ && dominant > 0)) {
     engine_.reset();
+    state_known_ = false;
     frequency_open_ = !options_.absorb.frequency && dominant == 0;
     make_engine(now, options_.absorb.frequency.value_or(dominant));
     models_changed_ = true;
@@ -145,33 +156,9 @@ void Propagator::Impl::make_engine(const Speeds& now, double frequency) {
   if (options_.backend == Backend::reference) {
     engine_ = loop::make_reference_engine(compilation_, setup);
   } else {
-    device_ = device::make_host_device(options_.threads, options_.poison);
+    device_ = device::make_host_device(options_.threads, options_.poison, options_.device_bytes_limit);
     engine_ = loop::make_compiled_engine(compilation_, setup, *device_, module_);
   }
 }
-
-Propagator::Propagator(const EquationDefinition& equation, const Grid& grid, const PropagatorOptions& options)
-    : impl_(std::make_unique<Impl>(equation, grid, options)) {}
-Propagator::~Propagator() = default;
-Propagator::Propagator(Propagator&&) noexcept = default;
-Propagator& Propagator::operator=(Propagator&&) noexcept = default;
-void Propagator::compile() { impl_->compile(); }
-void Propagator::set_model(const std::string& name, std::span<const double> values) {
-  impl_->set_model(name, values);
-}
-void Propagator::set_model(const std::string& name, double value) { impl_->set_model(name, value); }
-void Propagator::set_initial(const std::string& name, std::span<const double> values) {
-  impl_->set_initial(name, values);
-}
-std::map<std::string, std::vector<double>> Propagator::state() const { return impl_->state(); }
-Records Propagator::forward(std::span<const Shot> shots) { return impl_->forward(shots); }
-void Propagator::on_step(std::int64_t every, std::function<void(const StepView&)> callback) {
-  impl_->on_step(every, std::move(callback));
-}
-Estimate Propagator::estimate(std::span<const Shot> shots) const { return impl_->estimate(shots); }
-const Timings& Propagator::timings() const { return impl_->timings(); }
-std::size_t Propagator::device_bytes_peak() const { return impl_->device_bytes_peak(); }
-double Propagator::time_offset(const std::string& field) const { return impl_->time_offset(field); }
-const std::vector<std::string>& Propagator::warnings() const { return impl_->warnings(); }
 
 }  // namespace ondula

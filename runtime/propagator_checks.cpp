@@ -9,6 +9,7 @@
 #include "runtime/domain.hpp"
 #include "runtime/io/wavelet.hpp"
 #include "runtime/propagator_impl.hpp"
+#include "runtime/state_data.hpp"
 
 namespace ondula {
 
@@ -52,9 +53,9 @@ std::string Propagator::Impl::step_refusal(const Limits& now) const {
 }
 
 ShotPoints Propagator::Impl::points_of(std::span<const Shot> shots, std::int64_t number) const {
-  return shot_points(compilation_.physical, domain_, grid_, models_,
-                     {options_.steps, substeps(present_limits())}, shots[static_cast<std::size_t>(number)],
-                     number);
+  const Sampling sampling{(start_ ? start_->step : 0) + steps_, substeps(present_limits())};
+  return shot_points(compilation_.physical, domain_, grid_, models_, sampling,
+                     shots[static_cast<std::size_t>(number)], number);
 }
 
 Estimate Propagator::Impl::estimate(std::span<const Shot> shots) const {

@@ -60,17 +60,6 @@ void Propagator::Impl::set_initial(const std::string& name, std::span<const doub
   initial_[{field, level}] = padded(values);
 }
 
-std::map<std::string, std::vector<double>> Propagator::Impl::state() const {
-  std::map<std::string, std::vector<double>> result;
-  if (!engine_) return result;
-  for (const ir::Field& field : compilation_.physical.fields) {
-    if (field.strip_axis >= 0) continue;
-    result[field.name] = cropped(engine_->field(field.name, 0));
-    if (field.time_order == 2) result[field.name + ".previous"] = cropped(engine_->field(field.name, -1));
-  }
-  return result;
-}
-
 void Propagator::Impl::require_count(const std::string& what, std::size_t count) const {
   std::int64_t nodes = 1;
   for (const std::int64_t n : grid_.shape) nodes *= n;

@@ -23,7 +23,7 @@ std::map<std::string, Traces> Propagator::Impl::run_shot(const Shot& shot, std::
   std::vector<std::pair<Traces*, std::int64_t>> rows;
   for (const Receiver& receiver : shot.receivers) result[receiver.field].receivers += 1;
   for (auto& [field, traces] : result) {
-    traces.samples = options_.steps;
+    traces.samples = steps_;
     traces.data.assign(static_cast<std::size_t>(traces.receivers * traces.samples), 0.0);
     traces.receivers = 0;
   }
@@ -33,7 +33,8 @@ std::map<std::string, Traces> Propagator::Impl::run_shot(const Shot& shot, std::
   }
   std::vector<double> samples(shot.receivers.size());
   double callbacks = 0;
-  for (std::int64_t n = 0; n < options_.steps; ++n) {
+  const std::int64_t first = step_now_, last = first + steps_;
+  for (std::int64_t n = first; n < last; ++n) {
     if (options_.cancel && options_.cancel()) {
       throw Cancelled(fmt::format("cancelled at step {} of shot {}", n, number));
     }
@@ -42,20 +43,21 @@ std::map<std::string, Traces> Propagator::Impl::run_shot(const Shot& shot, std::
     for (int k = 1; k < substeps_; ++k) engine_->step(n * substeps_ + k, {});
     for (std::size_t r = 0; r < samples.size(); ++r) {
       const auto [traces, row] = rows[r];
-      traces->data[static_cast<std::size_t>(row * traces->samples + n)] = samples[r];
+      traces->data[static_cast<std::size_t>(row * traces->samples + n - first)] = samples[r];
     }
-    if ((n + 1) % guard_interval == 0 || n + 1 == options_.steps) guard(number, n);
-    if (n == 0 && number == 0) {
+    step_now_ = n + 1;
+    if ((n + 1) % guard_interval == 0 || n + 1 == last) guard(number, n);
+    if (n == first && number == 0) {
       timings_.first = since(begin) - callbacks;
       callbacks = 0;
       begin = Clock::now();
     }
-    if (options_.progress && (n % 10 == 0 || n + 1 == options_.steps)) {
-      options_.progress({number, shots, n + 1, options_.steps});
+    if (options_.progress && (n % 10 == 0 || n + 1 == last)) {
+      options_.progress({number, shots, n + 1 - first, steps_});
     }
   }
   timings_.steady += since(begin) - callbacks;
-  timings_.steps += (options_.steps - (number == 0 && options_.steps > 0 ? 1 : 0)) * substeps_;
+  timings_.steps += (steps_ - (number == 0 && steps_ > 0 ? 1 : 0)) * substeps_;
   return result;
 }
 
@@ -63,8 +65,10 @@ double Propagator::Impl::call_back(std::int64_t shot, std::int64_t step) {
   const auto begin = Clock::now();
   callback_(
       {shot, step, options_.t0 + static_cast<double>(step) * options_.dt, [this](const std::string& name) {
-         const auto [field, level] = initial_name(name);
-         return cropped(engine_->field(field, level));
+         return call([&] {
+           const auto [field, level] = initial_name(name);
+           return cropped(engine_->field(field, level));
+         });
        }});
   return since(begin);
 }

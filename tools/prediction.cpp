@@ -100,8 +100,8 @@ Prediction predict(const Session& session) {
   const int threads = session.job.threads.value_or(0);
   result.copy_bytes_per_s = session.job.dtype == DType::float32 ? copy_rate<float>(count, threads)
                                                                 : copy_rate<double>(count, threads);
-  const double updates = static_cast<double>(e.padded_points) * static_cast<double>(session.job.steps) * e.substeps *
-                         static_cast<double>(session.survey.shots.size());
+  const double updates = static_cast<double>(e.padded_points) * static_cast<double>(session.job.steps) *
+                         e.substeps * static_cast<double>(session.survey.shots.size());
   result.seconds = updates * e.work_bytes_per_point / result.copy_bytes_per_s;
   if (!e.refusal.empty()) return result;
   try {

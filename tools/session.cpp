@@ -10,6 +10,7 @@
 #include "compiler/error.hpp"
 #include "equations/equations.hpp"
 #include "runtime/io/geometry.hpp"
+#include "runtime/io/job_geometry.hpp"
 #include "runtime/io/job_model.hpp"
 #include "runtime/io/suggest.hpp"
 #include "runtime/io/wavelet.hpp"
@@ -173,8 +174,10 @@ Session open_session(const JobOptions& options, const Hooks& hooks, bool picture
   const EquationDefinition definition = find_equation(job.equation);
   session.equation = definition.instantiate(job.grid.axes);
   session.facts = facts(definition, job.grid.axes);
-  io::check_names(job, names_of(definition, session.facts));
   std::vector<std::string> notes;
+  const io::EquationNames names = names_of(definition, session.facts);
+  io::expand_geometry(session.job, names, notes);
+  io::check_names(job, names);
   session.survey = io::resolve_survey(job, notes);
   warnings.add(notes);
   session.propagator = std::make_unique<Propagator>(definition, job.grid,

@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -12,7 +14,9 @@
 #include "compiler/emit/manifest.hpp"
 #include "compiler/error.hpp"
 #include "compiler/passes/schedule.hpp"
+#include "compiler/passes/surface.hpp"
 #include "runtime/loop/arrays.hpp"
+#include "runtime/loop/boxes.hpp"
 #include "runtime/loop/engine.hpp"
 #include "runtime/loop/factor.hpp"
 #include "runtime/loop/halo.hpp"
@@ -29,9 +33,24 @@ std::int64_t cache_bytes(int threads) {
   return std::max<std::int64_t>({shared / (2 * threads), own / 2, 1 << 19});
 }
 
-ir::Range common(const ir::Range& a, const ir::Range& b) {
-  const ir::Range both{std::max(a.lo, b.lo), std::min(a.hi, b.hi)};
-  return both.hi > both.lo ? both : ir::Range{both.lo, both.lo};
+/// The largest |value|; not finite as soon as one value is not. Without its sign a floating-point number
+/// orders as its bits do, infinities and NaN last, and integers have no chain of rounded sums to wait for.
+template <class Real>
+Real largest_magnitude(const Real* data, std::int64_t count) {
+  using Bits = std::conditional_t<sizeof(Real) == 4, std::int32_t, std::int64_t>;
+  constexpr Bits magnitude = std::numeric_limits<Bits>::max();
+  constexpr std::int64_t lanes = 8;
+  std::array<Bits, lanes> most{};
+  const std::int64_t whole = count / lanes * lanes;
+  for (std::int64_t i = 0; i < whole; i += lanes) {
+    for (std::int64_t lane = 0; lane < lanes; ++lane) {
+      const Bits bits = std::bit_cast<Bits>(data[i + lane]) & magnitude;
+      most[at(lane)] = bits > most[at(lane)] ? bits : most[at(lane)];
+    }
+  }
+  for (std::int64_t i = whole; i < count; ++i)
+    most[0] = std::max(most[0], std::bit_cast<Bits>(data[i]) & magnitude);
+  return std::bit_cast<Real>(*std::max_element(most.begin(), most.end()));
 }
 
 /// One deposit of a source: where, with which weights, fed by which samples.
@@ -89,6 +108,10 @@ class CompiledEngine final : public Engine {
 
   void set_field(const std::string& name, int level, std::span<const double> values) override {
     const ir::Field& field = set_.program.field(name);
+    if (values.size() != at(setup_.domain.points())) {
+      throw InternalError(
+          fmt::format("field {}: {} values for {} points", name, values.size(), setup_.domain.points()));
+    }
     auto& array = arrays_.at(field_key(name, slot(field, level)));
     Real* const data = static_cast<Real*>(array.buffer.data());
     for_rows([&](const ir::Extents& index, std::int64_t flat) {
@@ -157,6 +180,14 @@ class CompiledEngine final : public Engine {
     if (two_levels_) parity_ = 1 - parity_;
   }
 
+  Snapshot save() const override {
+    return save_fields(arrays_, device_, sizeof(Real), [this](const ArrayKey& key) { return level_of(key); });
+  }
+
+  void restore(const Snapshot& snapshot) override {
+    restore_fields(snapshot, arrays_, device_, [this](const ArrayKey& key) { return level_of(key); });
+  }
+
   double magnitude() const override {
     double largest = 0;
     std::mutex mutex;
@@ -165,15 +196,9 @@ class CompiledEngine final : public Engine {
       const auto& array = arrays_.at(field_key(field.name, slot(field, 0)));
       const Real* const data = static_cast<const Real*>(array.buffer.data());
       device_.parallel(array.layout.size, [&](std::int64_t begin, std::int64_t end) {
-        Real most = 0;
-        Real poison = 0;
-        for (std::int64_t i = begin; i < end; ++i) {
-          const Real size = std::fabs(data[i]);
-          most = size > most ? size : most;
-          poison += data[i] * Real(0);  // NaN as soon as one value is not finite
-        }
+        const Real most = largest_magnitude(data + begin, end - begin);
         const std::lock_guard lock(mutex);
-        if (!(poison == Real(0))) largest = std::numeric_limits<double>::quiet_NaN();
+        if (!std::isfinite(most)) largest = std::numeric_limits<double>::quiet_NaN();
         if (!std::isnan(largest)) largest = std::max(largest, static_cast<double>(most));
       });
     }
@@ -185,6 +210,12 @@ class CompiledEngine final : public Engine {
   int slot(const ir::Field& field, int level) const {
     if (field.time_order != 2) return 0;
     return level == 0 ? parity_ : 1 - parity_;
+  }
+
+  /// The level an array holds now.
+  int level_of(const ArrayKey& key) const {
+    const bool levels = key.side < 0 && set_.program.field(key.name).time_order == 2;
+    return levels && key.slot != parity_ ? -1 : 0;
   }
 
   ir::Range row_live(const ir::Field& field, const ir::Extents& index) const {
@@ -244,7 +275,12 @@ class CompiledEngine final : public Engine {
           return static_cast<const double*>(row.data());
         };
         const std::size_t count = at(padded_->row_size());
-        ir::nodal_values(coefficient.definition, setup_.symbols, parameter, count, values);
+        const auto surfaces = [&](std::size_t i) {
+          int met = setup_.domain.surfaces(dims - 1, static_cast<std::int64_t>(i) - halo_);
+          for (int axis = 0; axis < dims - 1; ++axis) met += setup_.domain.surfaces(axis, index[at(axis)]);
+          return met;
+        };
+        ir::nodal_values(coefficient.definition, setup_.symbols, parameter, count, values, surfaces);
         rounded.assign(values.begin(), values.end());
         ir::Extents first = index;
         first[at(dims - 1)] = -halo_;
@@ -321,11 +357,18 @@ class CompiledEngine final : public Engine {
         launch.integers[at(places.strip(a) + 1 + axis)] = layout.stride[at(axis)];
       }
     }
+    const Boxes boxes(set_, domain, sizeof(Real));
     for (std::size_t p = 0; p < kernel.pieces.size(); ++p) {
       const ir::Piece& piece = kernel.pieces[p];
       for (int side = 0; side < piece.sides(); ++side)
-        put(launch, places.box(p, side), piece_box(piece, side));
-      if (places.core(p) >= 0) put(launch, places.core(p), core_box(piece));
+        put(launch, places.box(p, side), boxes.piece(piece, side));
+      if (places.core(p) >= 0) put(launch, places.core(p), boxes.core(piece));
+      if (places.lives(p) < 0) continue;
+      int position = places.lives(p);
+      for (const ir::Box& box : boxes.lives(piece)) {
+        put(launch, position, box);
+        position += 2 * domain.dims;
+      }
     }
     bind_scalars(kernel, launch);
     const std::int64_t row_bytes =
@@ -358,54 +401,6 @@ class CompiledEngine final : public Engine {
       launch.integers[at(position + 2 * axis)] = box[at(axis)].lo;
       launch.integers[at(position + 2 * axis + 1)] = box[at(axis)].hi;
     }
-  }
-
-  WideStrips wide(const ir::Field& field) const {
-    const bool half = field.stagger[at(setup_.domain.dims - 1)] != 0;
-    return wide_strips(setup_.domain, half, set_.program.radius(), sizeof(Real));
-  }
-
-  ir::Box piece_box(const ir::Piece& piece, int side) const {
-    const ir::Field& field = set_.program.field(piece.live_field);
-    const WideStrips strips = wide(field);
-    ir::Box box;
-    for (int axis = 0; axis < setup_.domain.dims; ++axis) {
-      ir::Range range = setup_.domain.live(field, axis);
-      if (axis == piece.region.axis) {
-        const bool half = field.stagger[at(axis)] != 0;
-        const bool grown = axis == setup_.domain.dims - 1 && strips.usable && piece.role != ir::Role::alone;
-        const bool apron = piece.region.kind == ir::RegionKind::apron;
-        ir::Range cut = apron ? setup_.domain.apron(axis, side, half, set_.program.radius())
-                              : setup_.domain.strip(axis, side, half);
-        if (grown) cut = strips.sides[at(side)];
-        // The grown strip holds the apron already.
-        if (apron && axis == setup_.domain.dims - 1 && strips.usable && setup_.domain.dims > 1)
-          cut = {cut.lo, cut.lo};
-        range = common(range, cut);
-      }
-      box[at(axis)] = range;
-    }
-    return box;
-  }
-
-  /// Rows beyond strips and aprons; none where the innermost strips cannot grow, so that no row takes the
-  /// fused variant.
-  ir::Box core_box(const ir::Piece& base) const {
-    const ir::Domain& domain = setup_.domain;
-    const ir::Field& field = set_.program.field(base.live_field);
-    const WideStrips strips = wide(field);
-    const int inner = domain.dims - 1;
-    ir::Box box;
-    for (int axis = 0; axis < inner; ++axis) {
-      const bool half = field.stagger[at(axis)] != 0;
-      const int radius = set_.program.radius();
-      const auto low = domain.apron(axis, 0, half, radius);
-      const auto high = domain.apron(axis, 1, half, radius);
-      box[at(axis)] = common({low.hi, high.lo}, domain.live(field, axis));
-      if (!strips.usable) box[at(axis)] = {box[at(axis)].hi, box[at(axis)].hi};
-    }
-    box[at(inner)] = common(domain.live(field, inner), {strips.sides[0].hi, strips.sides[1].lo});
-    return box;
   }
 
   void bind_scalars(const ir::Kernel& kernel, device::Launch& launch) const {
@@ -441,6 +436,7 @@ class CompiledEngine final : public Engine {
 std::unique_ptr<Engine> make_compiled_engine(const passes::Compilation& compilation, const EngineSetup& setup,
                                              device::Device& device,
                                              std::shared_ptr<const jit::HostModule> module) {
+  passes::require_surface(compilation.physical, setup.domain);
   if (setup.dtype == DType::float32) {
     return std::make_unique<CompiledEngine<float>>(compilation, setup, device, std::move(module));
   }
