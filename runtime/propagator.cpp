@@ -9,6 +9,7 @@
 #include "compiler/emit/host_text.hpp"
 #include "compiler/emit/manifest.hpp"
 #include "compiler/error.hpp"
+#include "compiler/passes/surface.hpp"
 #include "runtime/domain.hpp"
 #include "runtime/io/wavelet.hpp"
 #include "runtime/propagator_impl.hpp"
@@ -64,6 +65,7 @@ void Propagator::Impl::open(const EquationDefinition& equation, const Grid& grid
   const auto begin = Clock::now();
   compilation_ = passes::compile(equation, pipeline);
   timings_.compile = since(begin);
+  passes::require_surface(compilation_.physical, domain_);
   if (!options_.compile_later) compile();
 }
 

@@ -5,5 +5,8 @@
 namespace ondula::templates {
 
 extern const char* const host_prelude;
+extern const char* const host_live;
+extern const char* const cuda_prelude;
+extern const char* const cuda_points;
 
 }  // namespace ondula::templates

@@ -9,6 +9,7 @@
 #include "compiler/emit/host_text.hpp"
 #include "compiler/error.hpp"
 #include "compiler/passes/pipeline.hpp"
+#include "tools/explain_cuda.hpp"
 #include "tools/session.hpp"
 
 namespace ondula::tools {
@@ -53,6 +54,12 @@ void print_work(const passes::Compilation& compilation, int element) {
                  bytes > 0 ? static_cast<double>(cost.flops) / bytes : 0.0);
     }
   }
+  for (const ir::Kernel& kernel : compilation.kernels.kernels) {
+    fmt::print("{} reads a halo of", kernel.name);
+    for (std::size_t a = 0; a < compilation.physical.axes.size(); ++a)
+      fmt::print("{} {} cells along {}", a == 0 ? "" : ",", kernel.halo[a], compilation.physical.axes[a]);
+    fmt::print("\n");
+  }
   fmt::print(
       "\nbytes: each array through memory once per sweep; loads: as written, most of them from cache\n");
 }
@@ -70,6 +77,11 @@ void explain_equation(const EquationOptions& options) {
   const emit::Real real = real_of(options.dtype);
   if (!(options.kappa >= 1))
     throw UserError(fmt::format("--kappa: found {}; allowed: 1 or more", options.kappa));
+  if (options.backend == "cuda") return explain_cuda(definition, options, real);
+  if (options.backend != "host")
+    throw UserError(fmt::format("--backend: found \"{}\"; allowed: host, cuda", options.backend));
+  if (!options.arch.empty() || !options.gpu.empty())
+    throw UserError("--arch and --gpu belong to --backend cuda: host kernels are for this machine's CPU");
   const passes::Compilation compilation = passes::compile(
       definition, {default_axes(options.dims), options.order, options.kappa > 1, !options.text});
   const std::string text = emit::host_text(compilation.kernels, real);

@@ -63,6 +63,9 @@ struct Domain {
   std::int64_t points() const;         ///< product of the totals
   /// Where `field` evolves, along one axis, in padded indices (numerics.md: live entries, rows of surfaces).
   Range live(const Field& field, int axis) const;
+  /// 1 where node `index` (padded) lies on the row of a free surface normal to `axis`, else 0.
+  int surfaces(int axis, std::int64_t index) const;
+  bool has_free_surface() const;
   /// The strip of `axis` where d > 0 on one side (0 minus, 1 plus), for nodes or half cells, in padded
   /// indices.
   Range strip(int axis, int side, bool half) const;

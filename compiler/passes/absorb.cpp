@@ -17,10 +17,12 @@ using ir::Kind;
 using ir::Region;
 using ir::RegionKind;
 
-/// What one axis's layer adds to an expression: on its strip, and on strip's apron (null where nothing).
+/// What one axis's layer adds to an expression: `spread` on its strip and the strip's apron, `own` on its
+/// strip alone (null where nothing). Added one after the other, so that a point of the apron may be treated
+/// as one of the strip, whose memory is 0 there, without a change of rounding.
 struct Correction {
-  Expr strip;
-  Expr apron;
+  Expr spread;
+  Expr own;
 };
 
 using Corrections = std::map<int, Correction>;  // by axis
@@ -57,8 +59,9 @@ class Absorber {
       for (const auto& [axis, added] :
            corrections(update.value, HalfCells(program_.field(update.field).stagger))) {
         auto& list = by_axis[axis];
-        for (const auto& [value, kind] :
-             {std::pair{added.strip, RegionKind::strip}, {added.apron, RegionKind::apron}}) {
+        for (const auto& [value, kind] : {std::pair{added.spread, RegionKind::strip},
+                                          {added.own, RegionKind::strip},
+                                          {added.spread, RegionKind::apron}}) {
           if (value)
             list.push_back(
                 ir::Update{update.field, update.level, value, true, {Region{kind, axis}}, update.location});
@@ -90,14 +93,14 @@ class Absorber {
     if (e->kind == Kind::derivative) return of_derivative(e, at);
     const Factored split = factored(pool_, e);
     for (const auto& [axis, added] : corrections(split.dependent, at)) {
-      result[axis] = {scaled_by(split.coefficient, added.strip), scaled_by(split.coefficient, added.apron)};
+      result[axis] = {scaled_by(split.coefficient, added.spread), scaled_by(split.coefficient, added.own)};
     }
     return result;
   }
 
   void merge(Correction& into, const Correction& added) {
-    if (added.strip) into.strip = into.strip ? pool_.sum({into.strip, added.strip}) : added.strip;
-    if (added.apron) into.apron = into.apron ? pool_.sum({into.apron, added.apron}) : added.apron;
+    if (added.spread) into.spread = into.spread ? pool_.sum({into.spread, added.spread}) : added.spread;
+    if (added.own) into.own = into.own ? pool_.sum({into.own, added.own}) : added.own;
   }
 
   Expr scaled_by(Expr coefficient, Expr e) { return e ? pool_.product({coefficient, e}) : e; }
@@ -117,10 +120,11 @@ class Absorber {
     Expr operand = e->args[0];
     // The operand's own layers: their memory enters under this derivative, and reaches order/2 cells further.
     for (const auto& [axis, added] : corrections(operand, inner_at)) {
-      if (added.apron) throw UserError("a derivative of a second derivative inside a layer is not supported");
-      const Expr spread = pool_.derivative(added.strip, e->axis, 1, e->staggered);
-      merge(result[axis], {spread, e->axis == axis ? spread : Expr{}});
-      operand = pool_.sum({operand, added.strip});
+      if (added.spread)
+        throw UserError("a derivative of a second derivative inside a layer is not supported");
+      const Expr slope = pool_.derivative(added.own, e->axis, 1, e->staggered);
+      merge(result[axis], e->axis == axis ? Correction{slope, {}} : Correction{{}, slope});
+      operand = pool_.sum({operand, added.own});
     }
     const Expr whole = pool_.derivative(operand, e->axis, 1, e->staggered);
     const std::string memory = memory_field("memory", e->axis, at, e->args[0]);
@@ -129,7 +133,7 @@ class Absorber {
     if (program_.stretched) {
       added.push_back(pool_.product({pool_.profile("k", e->axis, at[axis_of(e)] != 0), whole}));
     }
-    merge(result[e->axis], {pool_.sum(std::move(added)), Expr{}});
+    merge(result[e->axis], {{}, pool_.sum(std::move(added))});
     return result;
   }
 
@@ -145,16 +149,16 @@ class Absorber {
     const Expr psi_slope = pool_.derivative(pool_.field(psi, 1), e->axis, 1, false);
     // p is the derivative of the stretched first derivative; without stretching D2 u + D1 psi.
     Expr p = pool_.sum({e, psi_slope});
-    Expr added = pool_.sum({psi_slope, pool_.field(zeta, 1)});
+    Expr own = pool_.field(zeta, 1);
     if (program_.stretched) {
       const Expr k = pool_.profile("k", e->axis, false);
       const Expr stretch =
           pool_.sum({pool_.product({k, e}), pool_.product({pool_.profile("dk", e->axis, false), slope})});
       p = pool_.sum({p, stretch});
-      added = pool_.sum({added, stretch, pool_.product({k, p})});
+      own = pool_.sum({own, stretch, pool_.product({k, p})});
     }
     second_memory_[e->axis].push_back(memory_update(zeta, e->axis, false, p));
-    return {{e->axis, {added, psi_slope}}};
+    return {{e->axis, {psi_slope, own}}};
   }
 
   ir::Operation memory_update(const std::string& name, int axis, bool half, Expr driven_by) {

@@ -22,18 +22,19 @@ const std::set<std::string>& reserved() {
       "try", "typedef", "typeid", "typename", "union", "unsigned", "using", "virtual", "void", "volatile",
       "wchar_t", "while", "xor", "xor_eq", "restrict", "final", "override", "import", "module",
       // CUDA
-      "blockIdx", "blockDim", "threadIdx", "gridDim", "warpSize", "dim3", "half", "asm_volatile",
+      "blockIdx", "blockDim", "threadIdx", "gridDim", "warpSize", "dim3", "half", "asm_volatile", "planes",
+      "high", "side", "within", "i0",
       // the emitters' own
-      "real", "index", "ask", "ahead", "first_ahead", "last_ahead", "arrays", "scalars", "n", "tile", "begin",
-      "first", "last", "earlier", "begin_low", "end_low", "begin_middle", "end_middle", "begin_high",
-      "end_high", "later", "end", "row", "i", "z", "y", "x", "fma", "sqrt", "exp", "sin", "cos", "main",
-      "linux", "unix", "errno", "assert"};
+      "real", "index", "ask", "ahead", "first_ahead", "last_ahead", "lives", "checked", "edges", "kept",
+      "stored", "at", "from", "until", "arrays", "scalars", "n", "tile", "begin", "first", "last", "earlier",
+      "begin_low", "end_low", "begin_middle", "end_middle", "begin_high", "end_high", "later", "end", "row",
+      "i", "z", "y", "x", "fma", "sqrt", "exp", "sin", "cos", "main", "linux", "unix", "errno", "assert"};
   return names;
 }
 
-/// t0, w12, c3: letters the passes number.
+/// t0, w12, c3, q1: letters the passes number.
 bool numbered(const std::string& name) {
-  if (name.size() < 2 || std::string("twcn").find(name.front()) == std::string::npos) return false;
+  if (name.size() < 2 || std::string("twcnq").find(name.front()) == std::string::npos) return false;
   return std::all_of(name.begin() + 1, name.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
@@ -41,9 +42,10 @@ bool ends_with(const std::string& name, const std::string& tail) {
   return name.size() > tail.size() && name.compare(name.size() - tail.size(), tail.size(), tail) == 0;
 }
 
-/// Profiles, strides and the macros of the prelude.
+/// Profiles, strides, the bounds and values of CUDA kernels, and the macros of the prelude.
 bool starts_ours(const std::string& name) {
-  for (const char* head : {"a_", "b_", "k_", "dk_", "s_", "ONDULA_"}) {
+  for (const char* head : {"a_", "b_", "k_", "dk_", "s_", "ONDULA_", "begin_", "end_", "strip_", "apron_",
+                           "close_", "near_", "live_", "new_", "j_", "first_", "last_"}) {
     if (name.starts_with(head)) return true;
   }
   return false;

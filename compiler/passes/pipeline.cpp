@@ -14,6 +14,8 @@
 #include "compiler/passes/expand.hpp"
 #include "compiler/passes/hoist.hpp"
 #include "compiler/passes/lower.hpp"
+#include "compiler/passes/materialize.hpp"
+#include "compiler/passes/surface.hpp"
 
 namespace ondula::passes {
 namespace {
@@ -57,13 +59,20 @@ Compilation compile(const EquationDefinition& definition, const PipelineOptions&
   const ir::Equation checked = recorder.run("check", [&] { return check(stated); });
   const ir::Program stepped =
       recorder.run("discretize_time", [&] { return discretize_time(checked, options.order); });
-  result.physical = recorder.run("absorb", [&] { return absorb(stepped, options.stretched); });
+  const ir::Program surfaced = recorder.run("surface", [&] { return surface(stepped); });
+  result.physical = recorder.run("absorb", [&] { return absorb(surfaced, options.stretched); });
   // expand before hoist: only then do coefficients stand where they are read.
   const ir::Program expanded = recorder.run("expand", [&] { return expand(result.physical); });
-  const auto step =
-      recorder.run("dependences", [&] { return dependences(expanded, options.target == Target::host); });
+  const auto step = recorder.run("dependences", [&] {
+    const bool host = options.target == Target::host;
+    return dependences(expanded, host, host ? Concurrency::rows : Concurrency::points);
+  });
   const ir::Program hoisted = recorder.run("hoist", [&] { return hoist(expanded); });
-  result.kernels = recorder.run("lower", [&] { return lower(hoisted, step); });
+  const ir::Program program = recorder.run("materialize", [&] { return materialize(hoisted, step); });
+  // A GPU's kernel holds all pieces of a sweep: what they load in common it loads once without being told.
+  const Fusion fusion = options.target == Target::cuda ? Fusion::points : options.fusion;
+  const auto pieces = recorder.run("fuse", [&] { return fuse(program, step, fusion); });
+  result.kernels = recorder.run("lower", [&] { return lower(program, pieces); });
   return result;
 }
 

@@ -86,6 +86,7 @@ void parse_survey(const Node& root, Job& job, ParseContext& context) {
   if (geometry && (root.has("sources") || root.has("receivers"))) {
     geometry->refuse("it replaces \"sources\" and \"receivers\"; keep one or the other");
   }
+  if (geometry) job.geometry = parse_geometry(*geometry, job.grid, job.wavelet.has_value(), context);
 }
 
 void apply(const Overrides& options, Job& job, ParseContext& context) {

@@ -51,6 +51,7 @@ struct EngineSetup {
   DType dtype = DType::float32;
 };
 
+/// Both throw UserError where the domain has a free surface that the equation refuses.
 std::unique_ptr<Engine> make_reference_engine(const passes::Compilation& compilation,
                                               const EngineSetup& setup);
 std::unique_ptr<Engine> make_compiled_engine(const passes::Compilation& compilation, const EngineSetup& setup,

@@ -1,5 +1,6 @@
 // The engine over the whole-array reference.
 // SPDX-License-Identifier: MIT
+#include "compiler/passes/surface.hpp"
 #include "compiler/reference/executor.hpp"
 #include "runtime/loop/engine.hpp"
 
@@ -103,6 +104,7 @@ class ReferenceEngine final : public Engine {
 
 std::unique_ptr<Engine> make_reference_engine(const passes::Compilation& compilation,
                                               const EngineSetup& setup) {
+  passes::require_surface(compilation.physical, setup.domain);
   if (setup.dtype == DType::float32) return std::make_unique<ReferenceEngine<float>>(compilation, setup);
   return std::make_unique<ReferenceEngine<double>>(compilation, setup);
 }

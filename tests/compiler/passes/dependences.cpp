@@ -54,7 +54,8 @@ struct Small {
 
 TEST_CASE("dependences: psi of outer axes in a first sweep, psi of x and all corrections with the main row") {
   const Names flat = sweeps(passes::expand(absorbed_program(equations::acoustic(), 2, 8)));
-  CHECK(flat == Names{{"u_psi_z"}, {"u_psi_x", "u", "u_zeta_z", "u+", "u+", "u_zeta_x", "u+", "u+"}});
+  CHECK(flat ==
+        Names{{"u_psi_z"}, {"u_psi_x", "u", "u_zeta_z", "u+", "u+", "u+", "u_zeta_x", "u+", "u+", "u+"}});
   const Names volume = sweeps(passes::expand(absorbed_program(equations::acoustic(), 3, 8)));
   REQUIRE(volume.size() == 2);
   CHECK(volume[0] == std::vector<std::string>{"u_psi_z", "u_psi_y"});

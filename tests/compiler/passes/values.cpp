@@ -36,6 +36,8 @@ class Evaluator {
         return coefficient(e);
       case Kind::average:
         return average(e);
+      case Kind::surface:
+        return value(e->args[0], at);
       case Kind::function:
         return function(e, at);
       case Kind::sum: {
@@ -93,6 +95,7 @@ class Evaluator {
   double function(Expr e, const HalfCells& at) const {
     const auto arg = [&](std::size_t i) { return value(e->args[i], at); };
     if (e->name == "neg") return -arg(0);
+    if (e->name == "whole") return arg(0);
     if (e->name == "add") return arg(0) + arg(1);
     if (e->name == "sub") return arg(0) - arg(1);
     if (e->name == "mul") return arg(0) * arg(1);
