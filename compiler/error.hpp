@@ -6,22 +6,24 @@
 #include <string>
 #include <utility>
 
+#include "compiler/export.hpp"
+
 namespace ondula {
 
 /// Base of every error Ondula throws. The message says what happened, where, and what to do.
-class Error : public std::runtime_error {
+class ONDULA_API Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
 /// The input is wrong: which key, file, field or line, what was found, and what is allowed. Exit status 2.
-class UserError : public Error {
+class ONDULA_API UserError : public Error {
  public:
   using Error::Error;
 };
 
 /// A kernel or an equation file did not compile. Exit status 3.
-class CompileError : public Error {
+class ONDULA_API CompileError : public Error {
  public:
   CompileError(const std::string& message, std::string log, std::string source_path)
       : Error(message), log_(std::move(log)), source_path_(std::move(source_path)) {}
@@ -36,13 +38,13 @@ class CompileError : public Error {
 };
 
 /// The run failed: device, memory, disk, communication, or a field that turned NaN. Exit status 4.
-class RuntimeError : public Error {
+class ONDULA_API RuntimeError : public Error {
  public:
   using Error::Error;
 };
 
 /// A fault of ours. Exit status 70.
-class InternalError : public Error {
+class ONDULA_API InternalError : public Error {
  public:
   using Error::Error;
 };

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "equations/equations.hpp"
 
+#include "compiler/dsl/dsl.hpp"
+
 namespace ondula::equations {
 
 // Euler's equation rho v_t = -grad p and Hooke's law p_t = -kappa div v, kappa = rho vp^2, give for constant

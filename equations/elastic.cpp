@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "equations/equations.hpp"
 
+#include "compiler/dsl/dsl.hpp"
+
 namespace ondula::equations {
 
 // Newton's law and the time derivative of Hooke's law (Virieux 1986, eq. 1; Levander 1988 for the stencils):

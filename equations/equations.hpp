@@ -5,17 +5,21 @@
 #include <string>
 #include <vector>
 
-#include "compiler/dsl/dsl.hpp"
+#include "compiler/dsl/definition.hpp"
+#include "compiler/export.hpp"
 
 namespace ondula::equations {
 
-EquationDefinition acoustic();
-EquationDefinition acoustic_density();
-EquationDefinition elastic();
+/// Constant-density acoustics; parameter vp; field u.
+ONDULA_API EquationDefinition acoustic();
+/// Variable-density acoustics.
+ONDULA_API EquationDefinition acoustic_density();
+/// Isotropic elastics, velocity and stress.
+ONDULA_API EquationDefinition elastic();
 
 /// All of them, in the order `ondula list` shows.
-std::vector<EquationDefinition> all();
+ONDULA_API std::vector<EquationDefinition> all();
 /// By name; throws UserError with the nearest known name.
-EquationDefinition find(const std::string& name);
+ONDULA_API EquationDefinition find(const std::string& name);
 
 }  // namespace ondula::equations

@@ -79,6 +79,13 @@ ir::Domain make_domain(const Grid& grid, int order) {
   return domain;
 }
 
+std::string cell_text(const Grid& grid, const std::vector<std::int64_t>& cell) {
+  std::string text;
+  for (std::size_t a = 0; a < cell.size(); ++a)
+    text += fmt::format("{}{} {}", a == 0 ? "" : ", ", grid.axes[a], cell[a]);
+  return text;
+}
+
 std::vector<double> cells_of(const Grid& grid, const std::vector<double>& position, const std::string& what) {
   if (position.size() != grid.axes.size()) {
     throw UserError(fmt::format("{}: a position with {} coordinates on a grid over [{}]", what,

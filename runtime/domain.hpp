@@ -16,4 +16,7 @@ ir::Domain make_domain(const Grid& grid, int order);
 /// `what` ("source 2 of shot 0"), the axis, the value, the range and the unit.
 std::vector<double> cells_of(const Grid& grid, const std::vector<double>& position, const std::string& what);
 
+/// "z 12, x 30": a node's index along each axis, for messages.
+std::string cell_text(const Grid& grid, const std::vector<std::int64_t>& cell);
+
 }  // namespace ondula

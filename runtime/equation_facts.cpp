@@ -1,5 +1,6 @@
 // The names and units of an equation, for callers.
 // SPDX-License-Identifier: MIT
+#include "compiler/ir/equation.hpp"
 #include "runtime/propagator.hpp"
 
 namespace ondula {

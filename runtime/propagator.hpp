@@ -10,15 +10,21 @@
 #include <string>
 #include <vector>
 
-#include "compiler/dsl/dsl.hpp"
+#include "compiler/dsl/definition.hpp"
 #include "compiler/error.hpp"
-#include "runtime/jit/host_compiler.hpp"
+#include "compiler/export.hpp"
+#include "runtime/jit/cache_options.hpp"
+#include "runtime/state.hpp"
 #include "runtime/types.hpp"
 
 namespace ondula {
 
+namespace jit {
+class HostCompiler;
+}
+
 /// The run was cancelled by the caller's `cancel`.
-class Cancelled : public Error {
+class ONDULA_API Cancelled : public Error {
  public:
   using Error::Error;
 };
@@ -47,7 +53,9 @@ struct PropagatorOptions {
   std::function<void(const std::string&)> log;    ///< warnings; unset: dropped
   std::function<bool()> cancel;                   ///< polled every step; true throws Cancelled
   std::function<void(const Progress&)> progress;  ///< called now and then
-  bool poison = false;                            ///< fresh device memory is NaN (tests)
+  /// Most bytes the device may hold, 0: what there is. A run that would need more throws RuntimeError.
+  std::size_t device_bytes_limit = 0;
+  bool poison = false;         ///< fresh device memory is NaN (tests)
   bool compile_later = false;  ///< the constructor compiles nothing: compile() or forward() does
 };
 
@@ -58,6 +66,7 @@ struct Estimate {
   int substeps = 1;
   double fastest = 0, slowest = 0;  ///< m/s
   std::vector<std::int64_t> fastest_cell;
+  std::vector<std::int64_t> limit_cell;  ///< the cell that sets the limit
   double points_per_wavelength =
       0;  ///< at the frequency where the wavelets' spectrum falls below 1 % of its peak; 0: unknown
   std::int64_t points = 0;  ///< physical
@@ -88,9 +97,18 @@ struct StepView {
   std::function<std::vector<double>(const std::string&)> field;
 };
 
+/// For PropagatorOptions::compiler: what propagators of one process share so that each text is compiled once.
+/// `log` gets warnings, from any thread that compiles. Throws UserError where ONDULA_CACHE_LIMIT or
+/// ONDULA_CPU_FEATURES is wrong.
+ONDULA_API std::shared_ptr<jit::HostCompiler> make_compiler(const jit::CacheOptions& cache = {},
+                                                            jit::Log log = {});
+
 /// Owns kernels, device memory and models. Not thread-safe; different Propagators may run in different
-/// threads.
-class Propagator {
+/// threads. Calls compute in the default floating-point environment and leave the caller's as found;
+/// callbacks run in the caller's. Besides the errors named, any call throws RuntimeError where memory ends,
+/// and what a callback throws passes through; the object stays usable. One that was moved from throws
+/// UserError.
+class ONDULA_API Propagator {
  public:
   /// Compiles or loads the kernels. Throws UserError for a grid, order or option that cannot be,
   /// CompileError.
@@ -110,12 +128,20 @@ class Propagator {
 
   /// Initial state of every shot: "u" at t0 and "u.previous" at t0 - dt, on the grid's nodes.
   void set_initial(const std::string& name, std::span<const double> values);
-  /// The fields after the last shot, named as in set_initial, on the grid's nodes.
-  std::map<std::string, std::vector<double>> state() const;
+  /// The state the last call left: after its last shot's last step, or where it was cancelled or failed.
+  /// Empty before the first. Fields are named as in set_initial.
+  State state() const;
+  /// Every shot of the calls that follow starts from `state`, at its step, instead of t0: a run in chunks is
+  /// bit for bit the whole one. An empty state: from t0 again. Throws UserError for the state of another
+  /// equation, grid, order, type or backend.
+  void set_state(const State& state);
 
   /// Models the shots. Throws UserError (limit passed, position outside, unknown field), RuntimeError
   /// (memory, a field that is no longer finite), Cancelled. The object stays usable after any of them.
   Records forward(std::span<const Shot> shots);
+  /// The same for `steps` samples (0 or more) instead of the options' number: a chunk. Wavelets keep their
+  /// time, which starts at t0.
+  Records forward(std::span<const Shot> shots, std::int64_t steps);
 
   /// Calls `callback` at step 0, every, 2 every, ... of each shot, before that step's update; 0 removes it.
   void on_step(std::int64_t every, std::function<void(const StepView&)> callback);
@@ -131,7 +157,9 @@ class Propagator {
   const std::vector<std::string>& warnings() const;
 
  private:
-  class Impl;
+  class ONDULA_HIDDEN Impl;
+  ONDULA_HIDDEN Impl& impl();
+  ONDULA_HIDDEN const Impl& impl() const;
   std::unique_ptr<Impl> impl_;
 };
 
@@ -140,6 +168,6 @@ struct EquationFacts {
   std::vector<std::string> parameters, sources, fields, initial;
   std::map<std::string, std::string> units;  ///< of parameters and fields
 };
-EquationFacts facts(const EquationDefinition& equation, const std::vector<std::string>& axes);
+ONDULA_API EquationFacts facts(const EquationDefinition& equation, const std::vector<std::string>& axes);
 
 }  // namespace ondula

@@ -11,6 +11,7 @@
 #include "runtime/device/device.hpp"
 #include "runtime/domain.hpp"
 #include "runtime/loop/taps.hpp"
+#include "runtime/substeps.hpp"
 
 namespace ondula {
 namespace {
@@ -23,7 +24,7 @@ class Preparer {
     for (const double h : grid.spacing) volume_ *= h;
   }
 
-  ir::PointSource source(const Source& source, std::int64_t steps, const std::string& what) const {
+  ir::PointSource source(const Source& source, const Sampling& sampling, const std::string& what) const {
     const bool fed =
         std::any_of(program_.operations.begin(), program_.operations.end(), [&](const ir::Operation& o) {
           const auto* injection = std::get_if<ir::Injection>(&o);
@@ -38,11 +39,10 @@ class Preparer {
     point.taps = taps(program_.field(source.field), source.position, source.interpolation, what);
     point.raw = source.scaling == Scaling::raw;
     for (ir::Tap& tap : point.taps) tap.weight *= source.strength / (point.raw ? 1.0 : volume_);
-    const auto count = std::min(static_cast<std::size_t>(steps), source.wavelet.size());
-    point.samples.assign(source.wavelet.begin(), source.wavelet.begin() + static_cast<std::ptrdiff_t>(count));
-    for (const double sample : point.samples) {
+    for (const double sample : source.wavelet) {
       if (!std::isfinite(sample)) throw UserError(what + ": its wavelet has a value that is not finite");
     }
+    point.samples = fine_wavelet(source.wavelet, sampling.substeps, 0, sampling.steps());
     return point;
   }
 
@@ -74,12 +74,12 @@ class Preparer {
 }  // namespace
 
 ShotPoints shot_points(const ir::Program& program, const ir::Domain& domain, const Grid& grid,
-                       std::int64_t steps, const Shot& shot, std::int64_t number) {
+                       const Sampling& sampling, const Shot& shot, std::int64_t number) {
   const Preparer preparer(program, domain, grid);
   ShotPoints result;
   for (std::size_t i = 0; i < shot.sources.size(); ++i) {
     result.sources.push_back(
-        preparer.source(shot.sources[i], steps, fmt::format("source {} of shot {}", i, number)));
+        preparer.source(shot.sources[i], sampling, fmt::format("source {} of shot {}", i, number)));
   }
   for (std::size_t i = 0; i < shot.receivers.size(); ++i) {
     result.receivers.push_back(
@@ -88,7 +88,19 @@ ShotPoints shot_points(const ir::Program& program, const ir::Domain& domain, con
   return result;
 }
 
-std::size_t points_bytes(const ir::Program& program, const Grid& grid, std::int64_t steps, const Shot& shot) {
+namespace {
+
+/// How many samples fine_wavelet gives.
+std::size_t fine_samples(std::size_t wavelet, const Sampling& sampling) {
+  const auto most = static_cast<std::size_t>(sampling.steps());
+  return std::min(
+      most, sampling.substeps == 1 ? wavelet : (wavelet + 16) * static_cast<std::size_t>(sampling.substeps));
+}
+
+}  // namespace
+
+std::size_t points_bytes(const ir::Program& program, const Grid& grid, const Sampling& sampling,
+                         const Shot& shot) {
   constexpr std::size_t bytes_per_tap = sizeof(ir::Tap) + sizeof(device::Weighted);
   const auto taps = [&](const std::string& field, const std::vector<double>& position,
                         Interpolation interpolation) {
@@ -103,7 +115,7 @@ std::size_t points_bytes(const ir::Program& program, const Grid& grid, std::int6
   };
   std::size_t bytes = 0;
   for (const Source& source : shot.sources) {
-    const auto samples = std::min(static_cast<std::size_t>(steps), source.wavelet.size());
+    const auto samples = fine_samples(source.wavelet.size(), sampling);
     bytes += taps(source.field, source.position, source.interpolation) + 2 * samples * sizeof(double);
   }
   for (const Receiver& receiver : shot.receivers) {

@@ -14,14 +14,22 @@ struct ShotPoints {
   std::vector<ir::PointReceiver> receivers;
 };
 
+/// How a run steps: samples of the record, and steps per sample.
+struct Sampling {
+  std::int64_t samples = 0;
+  int substeps = 1;
+  std::int64_t steps() const { return samples * substeps; }
+};
+
 /// Throws UserError naming the source or receiver and shot `number`: a field the equation does not feed or
-/// have, a position outside the grid, a wavelet that is not finite. Samples past `steps` are dropped: they
-/// reach no record.
+/// have, a position outside the grid, a wavelet that is not finite. Wavelets are given for every
+/// step; what lies past the last one is dropped: it reaches no record.
 ShotPoints shot_points(const ir::Program& program, const ir::Domain& domain, const Grid& grid,
-                       std::int64_t steps, const Shot& shot, std::int64_t number);
+                       const Sampling& sampling, const Shot& shot, std::int64_t number);
 
 /// Bytes a run holds for the sources and receivers of `shot` while it prepares and runs it: taps as made and
 /// as bound, and the wavelets' samples.
-std::size_t points_bytes(const ir::Program& program, const Grid& grid, std::int64_t steps, const Shot& shot);
+std::size_t points_bytes(const ir::Program& program, const Grid& grid, const Sampling& sampling,
+                         const Shot& shot);
 
 }  // namespace ondula

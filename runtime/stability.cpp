@@ -1,110 +1,49 @@
-// The CFL limit of second-order scalar equations.
+// Which limit holds for which equation.
 // SPDX-License-Identifier: MIT
 #include "runtime/stability.hpp"
-
-#include <fmt/format.h>
 
 #include <cmath>
 #include <set>
 
-#include "compiler/error.hpp"
-#include "compiler/ir/evaluate.hpp"
 #include "compiler/passes/stencil.hpp"
+#include "runtime/collatz.hpp"
 
 namespace ondula {
 namespace {
 
-using ir::Expr;
-using ir::Kind;
-
-/// K of u' = 2u - u` + dt^2 K (sum of second derivatives of u along every axis); null for any other form.
-Expr wave_modulus(const ir::Program& program) {
-  const ir::Update* main = nullptr;
-  for (const ir::Operation& operation : program.operations) {
-    const auto* update = std::get_if<ir::Update>(&operation);
-    if (update == nullptr || program.field(update->field).strip_axis >= 0 || update->accumulate) continue;
-    if (main != nullptr) return {};
-    main = update;
-  }
-  if (main == nullptr || program.field(main->field).time_order != 2 || main->value->kind != Kind::sum)
-    return {};
-  if (main->value->args.size() != 3) return {};
-  const Expr spatial = main->value->args[2];
-  if (spatial->kind != Kind::product) return {};
-  std::vector<Expr> modulus;
-  int steps = 0;
-  bool laplacian = false;
-  for (const Expr factor : spatial->args) {
-    if (factor->kind == Kind::symbol && factor->name == "dt") {
-      ++steps;
-    } else if (!ir::time_dependent(factor)) {
-      modulus.push_back(factor);
-    } else {
-      const std::vector<Expr> terms = factor->kind == Kind::sum ? factor->args : std::vector<Expr>{factor};
-      laplacian = terms.size() == program.axes.size();
-      std::set<int> axes;
-      for (const Expr term : terms) axes.insert(term->axis);
-      laplacian = laplacian && axes.size() == terms.size();
-      for (const Expr term : terms) {
-        laplacian = laplacian && term->kind == Kind::derivative && term->order == 2 &&
-                    term->args[0]->kind == Kind::field && term->args[0]->name == main->field;
-      }
+/// u_tt = K times the sum of second derivatives of u along every axis, K outside all derivatives.
+bool constant_density(const ir::Program& program, const Scheme& scheme) {
+  if (!scheme.second_order() || scheme.stages[0].size() != 1) return false;
+  const FieldTerms& u = scheme.stages[0][0];
+  std::set<int> axes;
+  for (const Term& term : u.terms) {
+    if (term.slopes.size() != 1 || term.slopes[0].order != 2 || term.field != u.field) return false;
+    if (term.scale != u.terms[0].scale || term.factors.size() != u.terms[0].factors.size()) return false;
+    for (std::size_t i = 0; i < term.factors.size(); ++i) {
+      if (term.factors[i].depth != 0 || !(term.factors[i].nodal == u.terms[0].factors[i].nodal)) return false;
     }
+    axes.insert(term.slopes[0].axis);
   }
-  return steps == 2 && laplacian ? program.pool->product(std::move(modulus)) : Expr{};
+  return axes.size() == program.axes.size() && u.terms.size() == axes.size();
 }
 
 }  // namespace
 
-Speeds speeds(const ir::Program& physical, const loop::Models& models,
-              const std::vector<std::int64_t>& shape) {
-  const Expr modulus = wave_modulus(physical);
-  if (!modulus) {
-    throw UserError(
-        fmt::format("equation {}: this version knows the stability limit of equations of the form "
-                    "dtt(u) = K laplacian(u) only; runs of others come later",
-                    physical.equation));
+Limits limits(const ir::Program& physical, const ir::Domain& domain, const loop::Models& models,
+              int threads) {
+  const Scheme scheme = scheme_of(physical);
+  const std::vector<std::int64_t> shape(domain.shape.begin(), domain.shape.begin() + domain.dims);
+  Limits result{speeds(physical, scheme, models, shape), 0, {}};
+  if (constant_density(physical, scheme)) {
+    const std::vector<double> spacing(domain.spacing.begin(), domain.spacing.begin() + domain.dims);
+    result.step = cfl_limit(physical.order, spacing, result.speeds.fastest);
+    result.cell = result.speeds.fastest_cell;
+    return result;
   }
-  std::int64_t nodes = 1;
-  for (const std::int64_t n : shape) nodes *= n;
-  bool constant = true;
-  for (const auto& [name, array] : models) constant = constant && array.is_constant();
-  if (constant) nodes = 1;
-  constexpr std::int64_t row = 4096;
-  std::map<std::string, std::vector<double>> rows;
-  std::vector<double> values;
-  double largest = 0, smallest = 0;
-  std::int64_t where = 0;
-  for (std::int64_t begin = 0; begin < nodes; begin += row) {
-    const std::int64_t count = std::min(row, nodes - begin);
-    const auto parameter = [&](const std::string& name) {
-      auto& r = rows[name];
-      const loop::ModelArray& array = models.at(name);
-      r.resize(static_cast<std::size_t>(count));
-      for (std::int64_t i = 0; i < count; ++i) r[static_cast<std::size_t>(i)] = array[begin + i];
-      return static_cast<const double*>(r.data());
-    };
-    ir::nodal_values(modulus, {}, parameter, static_cast<std::size_t>(count), values);
-    for (std::int64_t i = 0; i < count; ++i) {
-      const double value = values[static_cast<std::size_t>(i)];
-      if (begin + i == 0) largest = smallest = value;
-      if (value > largest) {
-        largest = value;
-        where = begin + i;
-      }
-      smallest = std::min(smallest, value);
-    }
-  }
-  if (!(smallest > 0) || !std::isfinite(largest)) {
-    throw UserError(
-        fmt::format("equation {}: dtt(u) = K laplacian(u) needs K positive and finite; it runs from {} to {}",
-                    physical.equation, smallest, largest));
-  }
-  Speeds result{std::sqrt(largest), std::sqrt(smallest), std::vector<std::int64_t>(shape.size())};
-  for (std::size_t a = shape.size(); a-- > 0;) {
-    result.fastest_cell[a] = where % shape[a];
-    where /= shape[a];
-  }
+  const StepBound bound =
+      collatz_bound(physical, scheme, domain, models, result.speeds.fastest_cell, threads);
+  result.step = bound.limit;
+  result.cell = bound.cell;
   return result;
 }
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/ir/domain.hpp"
+#include "compiler/ir/face.hpp"
 
 namespace ondula {
 

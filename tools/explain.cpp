@@ -53,6 +53,12 @@ void print_work(const passes::Compilation& compilation, int element) {
                  bytes > 0 ? static_cast<double>(cost.flops) / bytes : 0.0);
     }
   }
+  for (const ir::Kernel& kernel : compilation.kernels.kernels) {
+    fmt::print("{} reads a halo of", kernel.name);
+    for (std::size_t a = 0; a < compilation.physical.axes.size(); ++a)
+      fmt::print("{} {} cells along {}", a == 0 ? "" : ",", kernel.halo[a], compilation.physical.axes[a]);
+    fmt::print("\n");
+  }
   fmt::print(
       "\nbytes: each array through memory once per sweep; loads: as written, most of them from cache\n");
 }

@@ -11,7 +11,7 @@
 #include "compiler/passes/pipeline.hpp"
 #include "equations/equations.hpp"
 #include "runtime/io/job.hpp"
-#include "runtime/stability.hpp"
+#include "runtime/scheme.hpp"
 
 namespace ondula::tools {
 namespace {
@@ -57,10 +57,7 @@ std::vector<int> dimensions(const EquationDefinition& definition) {
 std::string refusal(const EquationDefinition& definition, int dims) {
   try {
     const passes::Compilation compiled = passes::compile(definition, {default_axes(dims), 2, false, false});
-    loop::Models models;
-    for (const ir::Parameter& parameter : compiled.physical.parameters)
-      models.emplace(parameter.name, loop::ModelArray(1.0));
-    speeds(compiled.physical, models, std::vector<std::int64_t>(static_cast<std::size_t>(dims), 1));
+    static_cast<void>(scheme_of(compiled.physical));
     return "";
   } catch (const UserError& error) {
     return error.what();

@@ -18,6 +18,7 @@
 #include "runtime/io/picture.hpp"
 #include "runtime/io/png.hpp"
 #include "tools/interrupt.hpp"
+#include "tools/trace_records.hpp"
 
 namespace ondula::tools {
 namespace {
@@ -39,6 +40,11 @@ std::vector<std::string> recorded_fields(const Session& session) {
   }
   if (fields.empty()) fields.push_back(session.equation.fields.front().name);
   return fields;
+}
+
+const char* extension(const io::Job& job) {
+  if (job.output.records.kind == io::RecordFormat::Kind::npy) return ".npy";
+  return job.output.records.kind == io::RecordFormat::Kind::su ? ".su" : ".segy";
 }
 
 std::string snapshot_path(const Session& session, std::int64_t shot, std::int64_t step) {
@@ -102,6 +108,8 @@ const Traces* find_traces(const Records& records, std::size_t shot, const std::s
 
 void write_records(const Session& session, const TraceFile& file, const Records& records,
                    io::Existing existing) {
+  if (session.job.output.records.kind != io::RecordFormat::Kind::npy)
+    return write_traces(session, file, records, existing);
   const auto shots = static_cast<std::int64_t>(records.size());
   const std::int64_t first = file.shot < 0 ? 0 : file.shot, last = file.shot < 0 ? shots : file.shot + 1;
   const std::int64_t receivers =
@@ -160,10 +168,10 @@ OutputPlan plan_outputs(const Session& session) {
   for (const std::string& field : recorded_fields(session)) {
     std::set<std::int64_t> counts;
     for (const Shot& shot : session.survey.shots) counts.insert(receivers_of(shot, field));
-    if (counts.size() == 1)
-      plan.records.push_back({plan.directory + "/records_" + field + ".npy", field, -1});
+    const bool together = job.output.records.kind != io::RecordFormat::Kind::npy || counts.size() == 1;
+    if (together) plan.records.push_back({plan.directory + "/records_" + field + extension(job), field, -1});
     for (std::int64_t shot = 0; shot < shots; ++shot) {
-      if (counts.size() > 1) {
+      if (!together) {
         plan.records.push_back(
             {fmt::format("{}/records_{}_shot_{}.npy", plan.directory, field, shot), field, shot});
       }

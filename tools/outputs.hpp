@@ -34,7 +34,7 @@ struct OutputPlan {
 /// The names that follow from a job:
 ///  - records_FIELD.npy (shot, receiver, time), or records_FIELD_shot_N.npy (receiver, time) where shots
 ///    differ in their number of receivers of that field; a job without receivers has the empty record of its
-///    equation's first field;
+///    equation's first field. As SEG-Y or SU: records_FIELD.segy or .su, of all shots in any case;
 ///  - shot_N_FIELD.png; snapshot_FIELD_STEP.png, or snapshot_FIELD_STEP_shot_N.png of several shots; NAME.png
 ///    of every model that is an array;
 ///  - run.json.

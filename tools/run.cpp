@@ -15,6 +15,7 @@
 #include "tools/progress.hpp"
 #include "tools/report.hpp"
 #include "tools/session.hpp"
+#include "tools/trace_records.hpp"
 #include "tools/words.hpp"
 
 namespace ondula::tools {
@@ -90,6 +91,7 @@ void run_job(const JobOptions& options) {
   if (!session.estimate.refusal.empty()) throw UserError(session.estimate.refusal);
   if (!session.memory_refusal.empty()) throw RuntimeError(session.memory_refusal);
   const OutputPlan plan = plan_outputs(session);
+  check_trace_files(session, plan, warnings);
   prepare_folder(plan, options.existing);
   catch_interrupts();
   say_what_runs(options, session);

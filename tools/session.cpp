@@ -10,6 +10,7 @@
 #include "compiler/error.hpp"
 #include "equations/equations.hpp"
 #include "runtime/io/geometry.hpp"
+#include "runtime/io/job_geometry.hpp"
 #include "runtime/io/job_model.hpp"
 #include "runtime/io/suggest.hpp"
 #include "runtime/io/wavelet.hpp"
@@ -172,8 +173,9 @@ Session open_session(const JobOptions& options, const Hooks& hooks, bool picture
   const io::Job& job = session.job;
   const EquationDefinition definition = find_equation(job.equation);
   session.equation = definition.instantiate(job.grid.axes);
-  io::check_names(job, names_of(definition, job.grid.axes));
   std::vector<std::string> notes;
+  io::expand_geometry(session.job, names_of(definition, job.grid.axes), notes);
+  io::check_names(job, names_of(definition, job.grid.axes));
   session.survey = io::resolve_survey(job, notes);
   warnings.add(notes);
   session.propagator = std::make_unique<Propagator>(definition, job.grid,

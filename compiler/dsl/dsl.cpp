@@ -1,4 +1,4 @@
-// The axes an equation is instantiated over.
+// Equations bound to axes.
 // SPDX-License-Identifier: MIT
 #include "compiler/dsl/dsl.hpp"
 
@@ -7,6 +7,10 @@
 #include "compiler/error.hpp"
 
 namespace ondula {
+
+ir::Equation EquationDefinition::instantiate(const std::vector<std::string>& axes) const {
+  return body_(name_, description_, axes);
+}
 
 std::vector<std::string> default_axes(int dims) {
   switch (dims) {

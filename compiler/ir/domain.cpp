@@ -79,6 +79,21 @@ Range Domain::live(const Field& field, int axis) const {
   return range;
 }
 
+int Domain::surfaces(int axis, std::int64_t index) const {
+  if (axis >= dims) return 0;
+  const auto& pair = faces[at(axis)];
+  return (index == 0 && pair[0] == FaceKind::free_surface) ||
+                 (index == total(axis) - 1 && pair[1] == FaceKind::free_surface)
+             ? 1
+             : 0;
+}
+
+bool Domain::has_free_surface() const {
+  return std::any_of(faces.begin(), faces.begin() + dims, [](const auto& pair) {
+    return pair[0] == FaceKind::free_surface || pair[1] == FaceKind::free_surface;
+  });
+}
+
 Range Domain::strip(int axis, int side, bool half) const {
   if (axis >= dims) return {};
   const std::int64_t width = pad[at(axis)][at(side)];

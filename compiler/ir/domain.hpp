@@ -8,13 +8,9 @@
 #include <vector>
 
 #include "compiler/ir/equation.hpp"
+#include "compiler/ir/face.hpp"
 
 namespace ondula {
-
-/// What bounds the model on one face (numerics.md, Faces). `rigid` is what an absorbing layer of width 0
-/// means; `antisymmetric` (node fields odd, half-cell fields even about the outermost node row) exists for
-/// tests.
-enum class FaceKind { absorbing, free_surface, rigid, periodic, antisymmetric };
 
 namespace ir {
 
@@ -67,6 +63,9 @@ struct Domain {
   std::int64_t points() const;         ///< product of the totals
   /// Where `field` evolves, along one axis, in padded indices (numerics.md: live entries, rows of surfaces).
   Range live(const Field& field, int axis) const;
+  /// 1 where node `index` (padded) lies on the row of a free surface normal to `axis`, else 0.
+  int surfaces(int axis, std::int64_t index) const;
+  bool has_free_surface() const;
   /// The strip of `axis` where d > 0 on one side (0 minus, 1 plus), for nodes or half cells, in padded
   /// indices.
   Range strip(int axis, int side, bool half) const;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/ir/evaluate.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "compiler/error.hpp"
@@ -20,12 +21,12 @@ double scalar_value(Expr e, const Symbols& symbols) {
 }
 
 void nodal_values(Expr e, const Symbols& symbols, const ParameterRow& parameter, std::size_t count,
-                  std::vector<double>& out) {
+                  std::vector<double>& out, const SurfaceRow& surfaces) {
   const auto combine = [&](double start, const auto& operation) {
     out.assign(count, start);
     std::vector<double> term;
     for (const Expr arg : e->args) {
-      nodal_values(arg, symbols, parameter, count, term);
+      nodal_values(arg, symbols, parameter, count, term, surfaces);
       for (std::size_t i = 0; i < count; ++i) out[i] = operation(out[i], term[i]);
     }
   };
@@ -52,9 +53,24 @@ void nodal_values(Expr e, const Symbols& symbols, const ParameterRow& parameter,
       return;
     case Kind::quotient: {
       std::vector<double> below;
-      nodal_values(e->args[0], symbols, parameter, count, out);
-      nodal_values(e->args[1], symbols, parameter, count, below);
+      nodal_values(e->args[0], symbols, parameter, count, out, surfaces);
+      nodal_values(e->args[1], symbols, parameter, count, below, surfaces);
       for (std::size_t i = 0; i < count; ++i) out[i] /= below[i];
+      return;
+    }
+    case Kind::surface: {
+      nodal_values(e->args[0], symbols, parameter, count, out, surfaces);
+      if (!surfaces) return;
+      std::vector<int> which(count);
+      for (std::size_t i = 0; i < count; ++i) {
+        which[i] = std::min(surfaces(i), static_cast<int>(e->args.size()) - 1);
+      }
+      std::vector<double> values;
+      for (int k = 1; k < static_cast<int>(e->args.size()); ++k) {
+        if (std::find(which.begin(), which.end(), k) == which.end()) continue;
+        nodal_values(e->args[static_cast<std::size_t>(k)], symbols, parameter, count, values, surfaces);
+        for (std::size_t i = 0; i < count; ++i) out[i] = which[i] == k ? values[i] : out[i];
+      }
       return;
     }
     default:

@@ -19,8 +19,12 @@ double scalar_value(Expr e, const Symbols& symbols);
 /// One row of nodal parameter values.
 using ParameterRow = std::function<const double*(const std::string&)>;
 
-/// out[i] = e at each of `count` nodes; e is pointwise in parameters and symbols.
+/// How many free surfaces meet in node i of a row.
+using SurfaceRow = std::function<int(std::size_t)>;
+
+/// out[i] = e at each of `count` nodes; e is pointwise in parameters and symbols. Surface values follow
+/// `surfaces`; without it they are the interior's everywhere (limits and speeds want those).
 void nodal_values(Expr e, const Symbols& symbols, const ParameterRow& parameter, std::size_t count,
-                  std::vector<double>& out);
+                  std::vector<double>& out, const SurfaceRow& surfaces = {});
 
 }  // namespace ondula::ir

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 
 #include "compiler/error.hpp"
@@ -74,6 +75,12 @@ Expr Pool::derivative(Expr operand, int axis, int order, bool staggered) {
 Expr Pool::average(Expr nodal, const HalfCells& stagger) {
   if (nodal->kind == Kind::constant || nodal->kind == Kind::symbol || stagger == HalfCells{}) return nodal;
   return intern({.kind = Kind::average, .offset = stagger, .args = {nodal}});
+}
+
+Expr Pool::surface(std::vector<Expr> by_count) {
+  const bool one = std::all_of(by_count.begin(), by_count.end(), [&](Expr e) { return e == by_count[0]; });
+  if (one) return by_count.at(0);
+  return intern({.kind = Kind::surface, .args = std::move(by_count)});
 }
 
 Expr Pool::sum(std::vector<Expr> terms) {

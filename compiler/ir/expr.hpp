@@ -20,8 +20,8 @@ inline constexpr int max_axes = 3;
 using HalfCells = std::array<int, max_axes>;
 
 /// What a node is. `symbol` is a run-time scalar ("dt", "h_z"); `profile` a 1-D array along one axis (CPML's
-/// a and b); `average` the harmonic mean of a pointwise expression at an off-node position; `let` a value
-/// named in a Kernel.
+/// a and b); `average` the harmonic mean of a pointwise expression at an off-node position; `surface` a nodal
+/// value that differs where free surfaces are; `let` a value named in a Kernel.
 enum class Kind {
   constant,
   symbol,
@@ -33,6 +33,7 @@ enum class Kind {
   let,
   derivative,
   average,
+  surface,
   sum,
   product,
   quotient,
@@ -92,6 +93,9 @@ class Pool {
   /// Harmonic mean of a nodal expression at `stagger` (numerics.md, Space): 2^k / sum(1/e), 0 where any e is
   /// 0.
   Expr average(Expr nodal, const HalfCells& stagger);
+  /// by_count[k] on the nodes where the rows of k free surfaces meet, the last entry where more do. Which
+  /// nodes those are is known to the Domain of a run only.
+  Expr surface(std::vector<Expr> by_count);
   /// Sums are flattened, constants folded, zeros dropped; the order of terms is kept.
   Expr sum(std::vector<Expr> terms);
   /// Products are flattened, constants folded into one leading factor, ones dropped; a zero makes it zero.

@@ -127,6 +127,7 @@ const Coefficient* Program::find_coefficient(const std::string& name) const {
 std::string dump(const Program& program) {
   std::string out = fmt::format("program {} {} ({}), order {}\n", program.equation, program.direction,
                                 fmt::join(program.axes, ","), program.order);
+  if (!program.no_surface.empty()) out += "  no free surface: " + program.no_surface + "\n";
   for (const Parameter& p : program.parameters) out += fmt::format("  parameter {} [{}]\n", p.name, p.unit);
   for (const Field& f : program.fields) {
     std::string at;

@@ -76,6 +76,7 @@ struct Program {
   std::shared_ptr<Pool> pool;
   int order = 0;           ///< accuracy of the spatial stencils, 2..16 even
   bool stretched = false;  ///< CPML with kappa != 1
+  std::string no_surface;  ///< why a free surface is refused, in words; empty where it is not
   std::vector<Parameter> parameters;
   std::vector<Field> fields;
   std::vector<Coefficient> coefficients;

@@ -34,6 +34,8 @@ class Printer {
         return fmt::format("D{}{}{}({})", n.order, axis(n.axis), n.staggered ? "s" : "", print(n.args[0]));
       case Kind::average:
         return fmt::format("mean{}({})", at(n), print(n.args[0]));
+      case Kind::surface:
+        return "surface(" + joined(n.args, " | ", false) + ")";
       case Kind::sum:
         return joined(n.args, " + ", false);
       case Kind::product:

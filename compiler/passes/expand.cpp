@@ -29,6 +29,11 @@ class Expander {
         return pool_.average(e->args[0], plus(at, shift));
       case Kind::parameter:
         return pool_.average(e, plus(at, shift));
+      case Kind::surface:
+        if (shift != HalfCells{} || at != HalfCells{}) {
+          throw InternalError("equation " + program_.equation + ": a surface value is read off its node");
+        }
+        return e;
       case Kind::profile:
         if (shift != HalfCells{}) {
           throw UserError("equation " + program_.equation +

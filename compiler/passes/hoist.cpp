@@ -64,10 +64,13 @@ class Hoister {
       if (parts.nodal->kind == Kind::average) {
         return pool_.product({constant_in_time(parts.scalar), averaged(parts.nodal)});
       }
-      return rewrite(pool_, e,
-                     [&](Expr node) { return node->kind == Kind::average ? averaged(node) : Expr{}; });
+      return rewrite(pool_, e, [&](Expr node) {
+        if (node->kind == Kind::average) return averaged(node);
+        return ir::contains(node, Kind::average) ? Expr{} : constant_in_time(node);
+      });
     }
-    if (ir::contains(e, Kind::parameter)) return pool_.coefficient(coefficient_name(e));
+    if (ir::contains(e, Kind::parameter) || ir::contains(e, Kind::surface))
+      return pool_.coefficient(coefficient_name(e));
     return scalar(e);
   }
 

@@ -23,7 +23,7 @@ struct ScaledCoefficient {
 ScaledCoefficient scaled(ir::Pool& pool, ir::Expr coefficient);
 
 /// `e` with every node for which `replace` returns a non-null expression replaced, bottom-up through sums,
-/// products, quotients, functions, averages and derivatives.
+/// products, quotients, functions, averages, surface values and derivatives.
 template <class F>
 ir::Expr rewrite(ir::Pool& pool, ir::Expr e, const F& replace) {
   if (const ir::Expr direct = replace(e)) return direct;
@@ -42,6 +42,8 @@ ir::Expr rewrite(ir::Pool& pool, ir::Expr e, const F& replace) {
       return pool.derivative(args[0], e->axis, e->order, e->staggered);
     case ir::Kind::average:
       return pool.average(args[0], e->offset);
+    case ir::Kind::surface:
+      return pool.surface(std::move(args));
     default:
       return pool.function(e->name, std::move(args));
   }

@@ -14,6 +14,7 @@
 #include "compiler/passes/expand.hpp"
 #include "compiler/passes/hoist.hpp"
 #include "compiler/passes/lower.hpp"
+#include "compiler/passes/surface.hpp"
 
 namespace ondula::passes {
 namespace {
@@ -57,7 +58,8 @@ Compilation compile(const EquationDefinition& definition, const PipelineOptions&
   const ir::Equation checked = recorder.run("check", [&] { return check(stated); });
   const ir::Program stepped =
       recorder.run("discretize_time", [&] { return discretize_time(checked, options.order); });
-  result.physical = recorder.run("absorb", [&] { return absorb(stepped, options.stretched); });
+  const ir::Program surfaced = recorder.run("surface", [&] { return surface(stepped); });
+  result.physical = recorder.run("absorb", [&] { return absorb(surfaced, options.stretched); });
   // expand before hoist: only then do coefficients stand where they are read.
   const ir::Program expanded = recorder.run("expand", [&] { return expand(result.physical); });
   const auto step = recorder.run("dependences", [&] {

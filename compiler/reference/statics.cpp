@@ -87,6 +87,8 @@ Static Statics::evaluate(Expr e) const {
       return profile(*e);
     case Kind::average:
       return average(*e);
+    case Kind::surface:
+      return surface(*e);
     case Kind::sum: {
       Static sum = evaluate(e->args[0]);
       for (std::size_t i = 1; i < e->args.size(); ++i) {
@@ -160,6 +162,29 @@ Static Statics::average(const ir::Node& node) const {
   }
   for (double& value : sums) value = corners / value;
   return {0, std::move(sums)};
+}
+
+/// The value for as many surfaces as meet in each node.
+Static Statics::surface(const ir::Node& node) const {
+  const Static interior = evaluate(node.args[0]);
+  Static result;
+  result.array.resize(at(layout_.size));
+  for (std::size_t i = 0; i < result.array.size(); ++i)
+    result.array[i] = interior[static_cast<std::int64_t>(i)];
+  for (int k = 1; k < static_cast<int>(node.args.size()); ++k) {
+    const bool last = k + 1 == static_cast<int>(node.args.size());
+    const Static value = evaluate(node.args[at(k)]);
+    for_rows(layout_, layout_.grid(), [&](std::int64_t first, std::int64_t count, const ir::Extents& i) {
+      for (std::int64_t n = 0; n < count; ++n) {
+        int met = 0;
+        for (int axis = 0; axis < layout_.dims; ++axis) {
+          met += domain_.surfaces(axis, i[at(axis)] + (axis == layout_.dims - 1 ? n : 0));
+        }
+        if (met == k || (last && met > k)) result.array[at(first + n)] = value[first + n];
+      }
+    });
+  }
+  return result;
 }
 
 Static Statics::function(const ir::Node& node) const {

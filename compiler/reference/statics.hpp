@@ -37,6 +37,7 @@ class Statics {
   Static symbol(const std::string& name) const;
   Static profile(const ir::Node& node) const;
   Static average(const ir::Node& node) const;
+  Static surface(const ir::Node& node) const;
   Static function(const ir::Node& node) const;
 
   const ir::Program& program_;

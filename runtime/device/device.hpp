@@ -105,7 +105,8 @@ inline Buffer::~Buffer() {
 }
 
 /// The host: `threads` of oneTBB (0: one per core), kernels over tiles, denormals flushed inside kernels
-/// only. With `poison`, fresh memory is NaN: for tests that nothing relies on what it did not write.
-std::unique_ptr<Device> make_host_device(int threads, bool poison = false);
+/// only. With `poison`, fresh memory is NaN: for tests that nothing relies on what it did not write. An
+/// allocation that would take the sum over `limit_bytes` (0: no limit) throws RuntimeError.
+std::unique_ptr<Device> make_host_device(int threads, bool poison = false, std::size_t limit_bytes = 0);
 
 }  // namespace ondula::device

@@ -49,14 +49,22 @@ double collect(const void* data, std::span<const Weighted> from) {
 
 class HostDevice final : public Device {
  public:
-  HostDevice(int threads, bool poison)
-      : poison_(poison), limit_(workers_for(wanted(threads))), arena_(std::min(wanted(threads), allowed())) {}
+  HostDevice(int threads, bool poison, std::size_t limit_bytes)
+      : poison_(poison),
+        limit_bytes_(limit_bytes),
+        limit_(workers_for(wanted(threads))),
+        arena_(std::min(wanted(threads), allowed())) {}
 
   std::string name() const override { return fmt::format("host, {} threads", arena_.max_concurrency()); }
 
   int threads() const override { return arena_.max_concurrency(); }
 
   Buffer allocate(std::size_t bytes) override {
+    if (limit_bytes_ > 0 && (bytes > limit_bytes_ || bytes_now() > limit_bytes_ - bytes)) {
+      throw RuntimeError(
+          fmt::format("{} bytes more of device memory ({} held) would pass its limit of {} bytes", bytes,
+                      bytes_now(), limit_bytes_));
+    }
     // Huge pages where they can be: a step walks tens of streams, each a page walk.
     const std::size_t whole = rounded(bytes);
     void* data = mmap(nullptr, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -166,14 +174,15 @@ class HostDevice final : public Device {
   }
 
   bool poison_;
+  std::size_t limit_bytes_;
   std::unique_ptr<tbb::global_control> limit_;  ///< lives longer than the arena
   tbb::task_arena arena_;
 };
 
 }  // namespace
 
-std::unique_ptr<Device> make_host_device(int threads, bool poison) {
-  return std::make_unique<HostDevice>(threads, poison);
+std::unique_ptr<Device> make_host_device(int threads, bool poison, std::size_t limit_bytes) {
+  return std::make_unique<HostDevice>(threads, poison, limit_bytes);
 }
 
 }  // namespace ondula::device

@@ -57,9 +57,11 @@ std::optional<std::string> guess_velocity(double low, double high) {
   if (high <= 0.0) return std::nullopt;
   if (high >= 0.75 && high < 15.0) return "this looks like km/s; multiply by 1000, or give the unit \"km/s\"";
   if (high >= 0.01 && high < 0.75)
-    return low > 0.0 && low < 0.06 && high / low > 4.0
+    // A slowness below 0.11 s/km would be a rock of over 9000 m/s.
+    return low > 0.0 && low < 0.11
                ? "this looks like squared slowness in s^2/km^2; convert it to a velocity in m/s"
                : "this looks like a slowness in s/km; convert it to a velocity in m/s";
+  if (high < 1e-5) return "this looks like squared slowness in s^2/m^2; convert it to a velocity in m/s";
   if (high < 0.01) return "this looks like a slowness in s/m; convert it to a velocity in m/s";
   if (high > 9000.0 && high < 40000.0)
     return "no rock is that fast in m/s; this looks like ft/s, to be multiplied by 0.3048";
@@ -204,7 +206,7 @@ std::string guess_byte_count(std::span<const std::byte> head, std::int64_t found
   if (rows > 0 && extra == 3600 + 240 * rows)
     return fmt::format("the excess is that of a SEG-Y file of {} traces: give it as segy", rows);
   if (rows > 0 && extra == 240 * rows)
-    return "the excess is 240 bytes a row: trace headers of an SU file; strip them";
+    return "the excess is 240 bytes a row: trace headers of an SU file: give it as segy";
   std::string guess = guess_extent(found, format.bytes, shape, axes);
   if (extra > 0 && extra <= 65536 && (guess.empty() || extra < 256)) {
     const std::string header = fmt::format("it may start with a header of {} bytes", extra);

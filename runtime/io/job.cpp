@@ -86,6 +86,7 @@ void parse_survey(const Node& root, Job& job, ParseContext& context) {
   if (geometry && (root.has("sources") || root.has("receivers"))) {
     geometry->refuse("it replaces \"sources\" and \"receivers\"; keep one or the other");
   }
+  if (geometry) job.geometry = parse_geometry(*geometry, job.grid, job.wavelet.has_value(), context);
 }
 
 void apply(const Overrides& options, Job& job, ParseContext& context) {
@@ -153,7 +154,7 @@ Job parse_job(std::string_view text, const std::string& folder, const Overrides&
   if (is_path(job.equation)) job.equation = context.path(equation);
   job.grid = parse_grid(root.at("grid", "axes, shape and spacing"));
   parse_faces(root.find("free_surface"), root.find("absorb"), job);
-  parse_time(root.at("time", "dt and steps"), job, context);
+  parse_time(root.at("time", "dt and steps"), job);
   if (const auto order = root.find("order")) job.order = parse_order(*order);
   if (const auto dtype = root.find("dtype")) job.dtype = parse_dtype(*dtype);
   // An option that beats the key also lifts its refusal.

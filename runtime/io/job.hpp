@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "runtime/io/raw.hpp"
+#include "runtime/io/segy_model.hpp"
 #include "runtime/io/wavelet.hpp"
 #include "runtime/types.hpp"
 
@@ -65,13 +66,27 @@ struct ReceiverSpec {
   std::optional<std::vector<std::int64_t>> shots;  ///< all of them if unset
 };
 
-/// Where an array on the grid comes from: a number, a .npy file, or a raw file.
+/// "geometry": sources and receivers from the trace headers of a SEG-Y or SU file (expand_geometry turns them
+/// into the two lists).
+struct GeometrySpec {
+  std::string file;
+  std::optional<bool> big_endian;                    ///< unset: as the content says
+  std::string unit;                                  ///< of positions, "m" or "ft"; empty: as the headers say
+  bool depths = false;                               ///< "vertical": "depth": the elevation words hold depths
+  std::vector<std::string> horizontal = {"x", "y"};  ///< the headers' axes for the grid's x and y
+  SourceSpec source;                                 ///< of every shot, without its place
+  bool default_source_field = false;    ///< a point source whose field was left out: the equation's only one
+  std::vector<ReceiverSpec> receivers;  ///< one per field, without places; a field left out: the only one
+};
+
+/// Where an array on the grid comes from: a number, a .npy file, a raw file, or a SEG-Y or SU file.
 struct ModelSpec {
-  enum class Kind { number, npy, raw };
+  enum class Kind { number, npy, raw, segy };
   Kind kind = Kind::number;
   double number = 0;
   std::string file;  ///< of the .npy, absolute or relative to the caller's folder if the job came as text
   RawLayout raw;
+  SegyModelLayout segy;
   std::string unit;             ///< of the stored values; empty: the parameter's own
   std::optional<double> floor;  ///< in the parameter's own unit, applied after conversion
   std::optional<double> ceiling;
@@ -91,9 +106,18 @@ struct SnapshotSpec {
   std::int64_t every = 1;
 };
 
+/// How records are written. SEG-Y is big-endian.
+struct RecordFormat {
+  enum class Kind { npy, segy, su };
+  Kind kind = Kind::npy;
+  bool ibm = false;        ///< SEG-Y: IBM floats
+  bool big_endian = true;  ///< SU
+};
+
 /// "output".
 struct OutputSpec {
   std::string directory = "out";
+  RecordFormat records;
   bool pictures = true;
   std::optional<SnapshotSpec> snapshots;
 };
@@ -117,6 +141,7 @@ struct Job {
   std::optional<WaveletSpec> wavelet;
   std::vector<SourceSpec> sources;
   std::vector<ReceiverSpec> receivers;
+  std::optional<GeometrySpec> geometry;  ///< instead of sources and receivers
   MemorySpec memory;
   OutputSpec output;
 };

@@ -57,6 +57,7 @@ std::string cell_text(const std::vector<std::int64_t>& shape, const Grid& grid, 
 std::string source_text(const ModelSpec& spec) {
   if (spec.kind == ModelSpec::Kind::npy) return spec.file;
   if (spec.kind == ModelSpec::Kind::raw) return spec.raw.path;
+  if (spec.kind == ModelSpec::Kind::segy) return spec.segy.path;
   return "the number";
 }
 
@@ -166,6 +167,12 @@ Array load_model(const std::string& where, const ModelSpec& spec, const Grid& gr
         warnings.push_back(fmt::format("{}: {}", where, warning));
       array = std::move(raw.array);
       check_shape(where, spec, array, grid);
+      break;
+    }
+    case ModelSpec::Kind::segy: {
+      std::vector<std::string> notes;
+      array = read_segy_model(spec.segy, grid, notes);
+      for (const std::string& note : notes) warnings.push_back(fmt::format("{}: {}", where, note));
       break;
     }
   }

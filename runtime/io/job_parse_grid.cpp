@@ -173,7 +173,7 @@ void parse_faces(const std::optional<Node>& free_surface, const std::optional<No
   if (const auto kappa = absorb->find("kappa")) job.absorb.kappa = kappa->number(stretch);
 }
 
-void parse_time(const Node& node, Job& job, ParseContext& context) {
+void parse_time(const Node& node, Job& job) {
   node.only({"dt", "steps", "substeps", "t0"});
   job.dt = node.at("dt", "the sampling interval, in s").number(positive_number("s"));
   job.steps = node.at("steps", "the number of samples").integer(0, most_steps, "steps");
@@ -182,7 +182,6 @@ void parse_time(const Node& node, Job& job, ParseContext& context) {
   if (!substeps || substeps->value() == "auto") return;
   if (!substeps->value().is_number()) substeps->fail(R"("auto", or a whole number from 1 to 16)");
   job.substeps = static_cast<int>(substeps->integer(1, 16));
-  if (*job.substeps > 1) context.refuse_later(*substeps, R"(1 and "auto" are)");
 }
 
 }  // namespace ondula::io

@@ -73,11 +73,6 @@ bool check_mesh(const Node& node, const Grid& grid) {
 }  // namespace
 
 void parse_later(const Node& root, const Grid& grid, ParseContext& context) {
-  if (const auto geometry = root.find("geometry")) {
-    geometry->only({"segy"});
-    geometry->at("segy", "the path of a SEG-Y file").text();
-    context.refuse_later(*geometry, "list \"sources\" and \"receivers\"");
-  }
   if (const auto observed = root.find("observed")) {
     for (const auto& [field, file] : observed->members()) file.text();
     context.refuse_later(*observed);

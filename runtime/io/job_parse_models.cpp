@@ -33,6 +33,25 @@ std::vector<std::string> parse_raw_axes(const Node& node, const Grid& grid) {
   return axes;
 }
 
+/// A list with a number > 0 (m) per axis of the grid.
+std::vector<double> parse_steps(const Node& node, const Grid& grid) {
+  if (!node.value().is_array() || node.value().size() != grid.axes.size())
+    node.fail(fmt::format("a list of {} steps in m, one for each of the axes {}", grid.axes.size(),
+                          list_of(grid.axes)));
+  std::vector<double> steps;
+  for (const Node& item : node.items()) steps.push_back(item.number(positive_number("m")));
+  return steps;
+}
+
+SegyModelLayout parse_segy(const Node& node, const Grid& grid, const ParseContext& context) {
+  SegyModelLayout segy;
+  segy.path = context.path(node.at("segy", "the path of a SEG-Y or SU file"));
+  if (const auto endian = node.find("endian")) segy.big_endian = endian->choice({"little", "big"}) == "big";
+  if (const auto axes = node.find("axes")) segy.axes = parse_raw_axes(*axes, grid);
+  if (const auto spacing = node.find("spacing")) segy.spacing = parse_steps(*spacing, grid);
+  return segy;
+}
+
 RawLayout parse_raw(const Node& node, const Grid& grid, const ParseContext& context) {
   RawLayout raw;
   raw.path = context.path(node.at("raw", "the path of a file"));
@@ -83,12 +102,18 @@ ModelSpec parse_model(const Node& node, const Grid& grid, ParseContext& context)
     node.fail(R"(a number, the path of a .npy file, or an object with "value", "npy", "raw" or "segy")");
   }
   const std::vector<std::string> kinds = {"value", "npy", "raw", "segy"};
-  const std::string kind = node.one_of(
-      kinds, {"value", "npy", "raw", "segy", "dtype", "endian", "shape", "axes", "unit", "floor", "ceiling"});
-  for (const char* key : {"dtype", "endian", "shape", "axes"}) {
+  const std::string kind = node.one_of(kinds, {"value", "npy", "raw", "segy", "dtype", "endian", "shape",
+                                               "axes", "spacing", "unit", "floor", "ceiling"});
+  for (const char* key : {"dtype", "endian", "shape", "axes", "spacing"}) {
+    const std::string name = key;
+    const bool of_raw = name != "spacing", of_segy = name != "dtype" && name != "shape";
     const auto extra = node.find(key);
-    if (extra && kind != "raw")
-      extra->refuse(fmt::format("this key belongs to \"raw\"; it cannot stand beside \"{}\"", kind));
+    if (!extra || (kind == "raw" && of_raw) || (kind == "segy" && of_segy)) continue;
+    extra->refuse(fmt::format("this key belongs to {}; it cannot stand beside \"{}\"",
+                              of_raw && of_segy ? "\"raw\" or \"segy\""
+                              : of_raw          ? "\"raw\""
+                                                : "\"segy\"",
+                              kind));
   }
   const Node value = node.at(kind, "the model");
   if (kind == "value") spec.number = value.number(any_number());
@@ -101,8 +126,8 @@ ModelSpec parse_model(const Node& node, const Grid& grid, ParseContext& context)
     spec.raw = parse_raw(node, grid, context);
   }
   if (kind == "segy") {
-    value.text();
-    context.refuse_later(value, "numbers, .npy and raw files are");
+    spec.kind = ModelSpec::Kind::segy;
+    spec.segy = parse_segy(node, grid, context);
   }
   parse_bounds(node, spec);
   return spec;
@@ -172,9 +197,7 @@ OutputSpec parse_output(const Node& node, ParseContext& context) {
   node.only({"directory", "records", "pictures", "snapshots"});
   OutputSpec output;
   if (const auto directory = node.find("directory")) output.directory = context.path(*directory);
-  if (const auto records = node.find("records"); records && records->choice({"npy", "segy"}) != "npy") {
-    context.refuse_later(*records, "\"npy\" is");
-  }
+  if (const auto records = node.find("records")) output.records = parse_record_format(*records);
   if (const auto pictures = node.find("pictures")) output.pictures = pictures->boolean();
   if (const auto snapshots = node.find("snapshots"); snapshots && snapshots->value() != false) {
     if (!snapshots->value().is_object()) snapshots->fail("false, or an object with \"field\" and \"every\"");

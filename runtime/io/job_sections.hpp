@@ -27,7 +27,7 @@ Grid parse_grid(const Node& node);
 /// "free_surface" and "absorb": faces and the layer's profile. Either may be absent.
 void parse_faces(const std::optional<Node>& free_surface, const std::optional<Node>& absorb, Job& job);
 /// "time".
-void parse_time(const Node& node, Job& job, ParseContext& context);
+void parse_time(const Node& node, Job& job);
 /// One value of "models" or "initial".
 ModelSpec parse_model(const Node& node, const Grid& grid, ParseContext& context);
 /// "wavelet", of the job or of a source.
@@ -39,6 +39,12 @@ Position parse_position(const Node& node, const std::vector<std::string>& axes, 
 SourceSpec parse_source(const Node& node, const Grid& grid, ParseContext& context);
 /// One receiver entry.
 ReceiverSpec parse_receiver(const Node& node, const Grid& grid);
+/// "geometry".
+GeometrySpec parse_geometry(const Node& node, const Grid& grid, bool job_wavelet, ParseContext& context);
+/// "output.records".
+RecordFormat parse_record_format(const Node& node);
+/// "output.records" with every default written out.
+nlohmann::ordered_json write_record_format(const RecordFormat& format);
 /// The name of a field: "u", "v.z", "s.xx", "pressure".
 std::string parse_field(const Node& node);
 /// A size in bytes: a whole number, or text with a unit ("8 GiB", "500 MB").
@@ -47,7 +53,7 @@ std::int64_t parse_bytes(const Node& node);
 MemorySpec parse_memory(const Node& node, ParseContext& context);
 /// "output".
 OutputSpec parse_output(const Node& node, ParseContext& context);
-/// Checks the form of the keys whose feature comes later (geometry, observed, misfit, gradient, born, invert,
+/// Checks the form of the keys whose feature comes later (observed, misfit, gradient, born, invert,
 /// mesh), and notes those that ask for something.
 void parse_later(const Node& root, const Grid& grid, ParseContext& context);
 

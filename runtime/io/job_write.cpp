@@ -78,6 +78,12 @@ Json write_model(const ModelSpec& spec) {
       json["shape"] = spec.raw.shape;
       json["axes"] = spec.raw.axes;
       break;
+    case ModelSpec::Kind::segy:
+      json["segy"] = spec.segy.path;
+      if (spec.segy.big_endian) json["endian"] = *spec.segy.big_endian ? "big" : "little";
+      if (!spec.segy.axes.empty()) json["axes"] = spec.segy.axes;
+      if (!spec.segy.spacing.empty()) json["spacing"] = spec.segy.spacing;
+      break;
   }
   const bool bare = spec.unit.empty() && !spec.floor && !spec.ceiling;
   if (bare && spec.kind == ModelSpec::Kind::number) return json["value"];
@@ -170,9 +176,30 @@ Json write_receiver(const ReceiverSpec& receiver, const Grid& grid) {
   return json;
 }
 
+Json write_geometry(const GeometrySpec& spec, const Grid& grid) {
+  Json json{{"segy", spec.file}};
+  if (spec.big_endian) json["endian"] = *spec.big_endian ? "big" : "little";
+  if (!spec.unit.empty()) json["unit"] = spec.unit;
+  json["vertical"] = spec.depths ? "depth" : "elevation";
+  json["horizontal"] = spec.horizontal;
+  SourceSpec source = spec.source;
+  source.at = Position{std::vector<double>(grid.axes.size(), 0.0), true};
+  json["source"] = write_source(source, grid);
+  for (const char* key : {"shot", "at"}) json["source"].erase(key);
+  if (spec.default_source_field) json["source"].erase("field");
+  json["receiver"] = Json::array();
+  for (const ReceiverSpec& receiver : spec.receivers) {
+    Json entry = Json::object();
+    if (!receiver.field.empty()) entry["field"] = receiver.field;
+    entry["interpolation"] = word(receiver.interpolation);
+    json["receiver"].push_back(entry);
+  }
+  return json;
+}
+
 Json write_output(const OutputSpec& output) {
   Json json{{"directory", output.directory},
-            {"records", "npy"},
+            {"records", write_record_format(output.records)},
             {"pictures", output.pictures},
             {"snapshots", false}};
   if (output.snapshots)
@@ -213,11 +240,15 @@ nlohmann::ordered_json resolved(const Job& job) {
   json["free_surface"] = write_free_surface(job.grid);
   json["initial"] = write_models(job.initial);
   if (job.wavelet) json["wavelet"] = write_wavelet(*job.wavelet);
-  json["sources"] = Json::array();
-  for (const SourceSpec& source : job.sources) json["sources"].push_back(write_source(source, job.grid));
-  json["receivers"] = Json::array();
-  for (const ReceiverSpec& receiver : job.receivers)
-    json["receivers"].push_back(write_receiver(receiver, job.grid));
+  if (job.geometry) {
+    json["geometry"] = write_geometry(*job.geometry, job.grid);
+  } else {
+    json["sources"] = Json::array();
+    for (const SourceSpec& source : job.sources) json["sources"].push_back(write_source(source, job.grid));
+    json["receivers"] = Json::array();
+    for (const ReceiverSpec& receiver : job.receivers)
+      json["receivers"].push_back(write_receiver(receiver, job.grid));
+  }
   json["memory"] = write_memory(job.memory);
   json["output"] = write_output(job.output);
   json["mesh"] = write_mesh(job.grid);

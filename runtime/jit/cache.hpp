@@ -13,23 +13,9 @@
 
 #include "runtime/jit/cache_entry.hpp"
 #include "runtime/jit/cache_files.hpp"
+#include "runtime/jit/cache_options.hpp"
 
 namespace ondula::jit {
-
-/// Where warnings go; may be called from any thread that compiles. Empty: they are dropped.
-using Log = std::function<void(const std::string&)>;
-
-/// Where the cache is and how it behaves.
-struct CacheOptions {
-  /// The folder; "off" for none; empty for ONDULA_CACHE, else $XDG_CACHE_HOME/ondula, else ~/.cache/ondula.
-  std::string directory;
-  /// The limit on the sum of its files, bytes; 0 for ONDULA_CACHE_LIMIT, else 1 GiB.
-  std::uint64_t limit_bytes = 0;
-  /// How old a half-written file of a dead process gets before it is removed.
-  std::chrono::seconds stale_after = std::chrono::hours(1);
-  /// For tests: failures to inject into file operations.
-  Fault fault = {};
-};
 
 /// One entry as `ondula cache list` shows it.
 struct CacheListing {

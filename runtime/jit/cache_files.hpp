@@ -5,16 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
 
-namespace ondula::jit {
+#include "runtime/jit/cache_options.hpp"
 
-/// For tests: asked before each "open", "write" and "rename"; a result other than 0 fails the call with that
-/// errno.
-using Fault = std::function<int(const char* operation)>;
+namespace ondula::jit {
 
 /// The whole of a regular file; nothing where there is none. ESTALE and EBUSY are tried again a few times,
 /// for some 30 ms in all. Throws std::system_error.

@@ -45,7 +45,7 @@ std::vector<std::string> candidates() {
     add(folder);
     add(folder / "clang");
     add(folder / ".." / "runtime" / "clang");
-    add(folder / ".." / "lib");
+    add(folder / ONDULA_LIBDIR_FROM_PROGRAM);
   }
   add(ONDULA_LIBDIR);
   return paths;

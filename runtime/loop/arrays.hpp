@@ -55,6 +55,7 @@ class Arrays {
   Array& at(const ArrayKey& key);
   const Array& at(const ArrayKey& key) const;
   std::map<ArrayKey, Array>& all() { return arrays_; }
+  const std::map<ArrayKey, Array>& all() const { return arrays_; }
 
  private:
   std::map<ArrayKey, Array> arrays_;

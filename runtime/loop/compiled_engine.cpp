@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -12,6 +14,7 @@
 #include "compiler/emit/manifest.hpp"
 #include "compiler/error.hpp"
 #include "compiler/passes/schedule.hpp"
+#include "compiler/passes/surface.hpp"
 #include "runtime/loop/arrays.hpp"
 #include "runtime/loop/engine.hpp"
 #include "runtime/loop/factor.hpp"
@@ -27,6 +30,26 @@ std::int64_t cache_bytes(int threads) {
   const long shared = sysconf(_SC_LEVEL3_CACHE_SIZE);
   const long own = sysconf(_SC_LEVEL2_CACHE_SIZE);
   return std::max<std::int64_t>({shared / (2 * threads), own / 2, 1 << 19});
+}
+
+/// The largest |value|; not finite as soon as one value is not. Without its sign a floating-point number
+/// orders as its bits do, infinities and NaN last, and integers have no chain of rounded sums to wait for.
+template <class Real>
+Real largest_magnitude(const Real* data, std::int64_t count) {
+  using Bits = std::conditional_t<sizeof(Real) == 4, std::int32_t, std::int64_t>;
+  constexpr Bits magnitude = std::numeric_limits<Bits>::max();
+  constexpr std::int64_t lanes = 8;
+  std::array<Bits, lanes> most{};
+  const std::int64_t whole = count / lanes * lanes;
+  for (std::int64_t i = 0; i < whole; i += lanes) {
+    for (std::int64_t lane = 0; lane < lanes; ++lane) {
+      const Bits bits = std::bit_cast<Bits>(data[i + lane]) & magnitude;
+      most[at(lane)] = bits > most[at(lane)] ? bits : most[at(lane)];
+    }
+  }
+  for (std::int64_t i = whole; i < count; ++i)
+    most[0] = std::max(most[0], std::bit_cast<Bits>(data[i]) & magnitude);
+  return std::bit_cast<Real>(*std::max_element(most.begin(), most.end()));
 }
 
 ir::Range common(const ir::Range& a, const ir::Range& b) {
@@ -89,6 +112,10 @@ class CompiledEngine final : public Engine {
 
   void set_field(const std::string& name, int level, std::span<const double> values) override {
     const ir::Field& field = set_.program.field(name);
+    if (values.size() != at(setup_.domain.points())) {
+      throw InternalError(
+          fmt::format("field {}: {} values for {} points", name, values.size(), setup_.domain.points()));
+    }
     auto& array = arrays_.at(field_key(name, slot(field, level)));
     Real* const data = static_cast<Real*>(array.buffer.data());
     for_rows([&](const ir::Extents& index, std::int64_t flat) {
@@ -155,6 +182,14 @@ class CompiledEngine final : public Engine {
     if (two_levels_) parity_ = 1 - parity_;
   }
 
+  Snapshot save() const override {
+    return save_fields(arrays_, device_, sizeof(Real), [this](const ArrayKey& key) { return level_of(key); });
+  }
+
+  void restore(const Snapshot& snapshot) override {
+    restore_fields(snapshot, arrays_, device_, [this](const ArrayKey& key) { return level_of(key); });
+  }
+
   double magnitude() const override {
     double largest = 0;
     std::mutex mutex;
@@ -163,15 +198,9 @@ class CompiledEngine final : public Engine {
       const auto& array = arrays_.at(field_key(field.name, slot(field, 0)));
       const Real* const data = static_cast<const Real*>(array.buffer.data());
       device_.parallel(array.layout.size, [&](std::int64_t begin, std::int64_t end) {
-        Real most = 0;
-        Real poison = 0;
-        for (std::int64_t i = begin; i < end; ++i) {
-          const Real size = std::fabs(data[i]);
-          most = size > most ? size : most;
-          poison += data[i] * Real(0);  // NaN as soon as one value is not finite
-        }
+        const Real most = largest_magnitude(data + begin, end - begin);
         const std::lock_guard lock(mutex);
-        if (!(poison == Real(0))) largest = std::numeric_limits<double>::quiet_NaN();
+        if (!std::isfinite(most)) largest = std::numeric_limits<double>::quiet_NaN();
         if (!std::isnan(largest)) largest = std::max(largest, static_cast<double>(most));
       });
     }
@@ -183,6 +212,12 @@ class CompiledEngine final : public Engine {
   int slot(const ir::Field& field, int level) const {
     if (field.time_order != 2) return 0;
     return level == 0 ? parity_ : 1 - parity_;
+  }
+
+  /// The level an array holds now.
+  int level_of(const ArrayKey& key) const {
+    const bool levels = key.side < 0 && set_.program.field(key.name).time_order == 2;
+    return levels && key.slot != parity_ ? -1 : 0;
   }
 
   ir::Range row_live(const ir::Field& field, const ir::Extents& index) const {
@@ -242,7 +277,12 @@ class CompiledEngine final : public Engine {
           return static_cast<const double*>(row.data());
         };
         const std::size_t count = at(padded_->row_size());
-        ir::nodal_values(coefficient.definition, setup_.symbols, parameter, count, values);
+        const auto surfaces = [&](std::size_t i) {
+          int met = setup_.domain.surfaces(dims - 1, static_cast<std::int64_t>(i) - halo_);
+          for (int axis = 0; axis < dims - 1; ++axis) met += setup_.domain.surfaces(axis, index[at(axis)]);
+          return met;
+        };
+        ir::nodal_values(coefficient.definition, setup_.symbols, parameter, count, values, surfaces);
         rounded.assign(values.begin(), values.end());
         ir::Extents first = index;
         first[at(dims - 1)] = -halo_;
@@ -278,7 +318,7 @@ class CompiledEngine final : public Engine {
     const ir::Field& f = set_.program.field(field);
     const auto& array = arrays_.at(field_key(field, slot(f, 0)));
     const auto found = receivers_.find(field);
-    if (found == receivers_.end()) return;
+    if (found == receivers_.end() || samples.empty()) return;
     const std::vector<Pickup>& pickups = found->second;
     const auto gather = [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t r = begin; r < end; ++r) {
@@ -439,6 +479,7 @@ class CompiledEngine final : public Engine {
 std::unique_ptr<Engine> make_compiled_engine(const passes::Compilation& compilation, const EngineSetup& setup,
                                              device::Device& device,
                                              std::shared_ptr<const jit::HostModule> module) {
+  passes::require_surface(compilation.physical, setup.domain);
   if (setup.dtype == DType::float32) {
     return std::make_unique<CompiledEngine<float>>(compilation, setup, device, std::move(module));
   }

@@ -14,6 +14,7 @@
 #include "runtime/device/device.hpp"
 #include "runtime/jit/host_compiler.hpp"
 #include "runtime/loop/model.hpp"
+#include "runtime/loop/snapshot.hpp"
 
 namespace ondula::loop {
 
@@ -31,8 +32,13 @@ class Engine {
   virtual std::vector<double> field(const std::string& name, int level) const = 0;
   /// The sources and receivers of the steps that follow.
   virtual void set_points(std::vector<ir::PointSource> sources, std::vector<ir::PointReceiver> receivers) = 0;
-  /// Step n; samples[r] is receiver r's, taken before the update.
+  /// Step n; samples[r] is receiver r's, taken before the update. Empty: nothing is recorded.
   virtual void step(std::int64_t n, std::span<double> samples) = 0;
+  /// Everything the next step depends on, as it is between two steps.
+  virtual Snapshot save() const = 0;
+  /// Puts back what `save` of an engine of the same kernels, domain and type gave. Throws InternalError for
+  /// another's.
+  virtual void restore(const Snapshot& snapshot) = 0;
   /// The largest magnitude over all state fields; NaN if any value is not finite.
   virtual double magnitude() const = 0;
 };
@@ -45,6 +51,7 @@ struct EngineSetup {
   DType dtype = DType::float32;
 };
 
+/// Both throw UserError where the domain has a free surface that the equation refuses.
 std::unique_ptr<Engine> make_reference_engine(const passes::Compilation& compilation,
                                               const EngineSetup& setup);
 std::unique_ptr<Engine> make_compiled_engine(const passes::Compilation& compilation, const EngineSetup& setup,

@@ -1,9 +1,11 @@
 // The engine over the whole-array reference.
 // SPDX-License-Identifier: MIT
+#include "compiler/passes/surface.hpp"
 #include "compiler/reference/executor.hpp"
 #include "runtime/loop/engine.hpp"
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 namespace ondula::loop {
@@ -47,7 +49,35 @@ class ReferenceEngine final : public Engine {
     receivers_ = std::move(receivers);
   }
   void step(std::int64_t n, std::span<double> samples) override {
-    executor_.step(n, sources_, receivers_, samples);
+    if (samples.empty())
+      executor_.step(n, sources_, {}, {});
+    else
+      executor_.step(n, sources_, receivers_, samples);
+  }
+
+  Snapshot save() const override {
+    Snapshot snapshot;
+    Layout layout;
+    layout.stride = {setup_.domain.total(1) * setup_.domain.total(2), setup_.domain.total(2), 1};
+    layout.size = setup_.domain.points();
+    for (const ir::Field& field : program_.fields) {
+      for (int level = field.time_order == 2 ? -1 : 0; level <= 0; ++level) {
+        const std::vector<double> values = executor_.field(field.name, level);
+        snapshot.push_back({field.name, level, -1, layout, sizeof(double), {}});
+        std::vector<std::byte>& bytes = snapshot.back().bytes;
+        bytes.resize(values.size() * sizeof(double));
+        std::memcpy(bytes.data(), values.data(), bytes.size());
+      }
+    }
+    return snapshot;
+  }
+
+  void restore(const Snapshot& snapshot) override {
+    for (const SavedArray& array : snapshot) {
+      std::vector<double> values(array.bytes.size() / sizeof(double));
+      std::memcpy(values.data(), array.bytes.data(), array.bytes.size());
+      executor_.set_field(array.name, array.level, values);
+    }
   }
 
   double magnitude() const override {
@@ -74,6 +104,7 @@ class ReferenceEngine final : public Engine {
 
 std::unique_ptr<Engine> make_reference_engine(const passes::Compilation& compilation,
                                               const EngineSetup& setup) {
+  passes::require_surface(compilation.physical, setup.domain);
   if (setup.dtype == DType::float32) return std::make_unique<ReferenceEngine<float>>(compilation, setup);
   return std::make_unique<ReferenceEngine<double>>(compilation, setup);
 }

@@ -22,8 +22,8 @@ loop::EngineSetup setup_of(const EngineCase& c, const std::vector<std::string>& 
   setup.symbols["dt"] = c.dt;
   for (std::size_t a = 0; a < axes.size(); ++a) setup.symbols["h_" + axes[a]] = c.domain.spacing[a];
   setup.layer.dt = c.dt;
-  setup.layer.velocity = 3000;
-  setup.layer.frequency = 20;
+  setup.layer.velocity = c.layer_velocity;
+  setup.layer.frequency = c.layer_frequency;
   setup.layer.kappa = c.stretched ? 2 : 1;
   setup.dtype = c.dtype;
   return setup;
@@ -40,21 +40,36 @@ ir::PointSource pulse(const EngineCase& c, const std::string& field, double stre
   return source;
 }
 
-Fields run(loop::Engine& engine, const passes::Compilation& compilation, const EngineCase& c) {
-  loop::Models models;
-  for (const auto& [name, values] : c.models) {
-    models[name] = values.size() == 1 ? loop::ModelArray(values[0]) : loop::ModelArray(values);
-  }
-  engine.set_models(models);
+/// The state and the sources a case starts with.
+void start(Running& running, const EngineCase& c) {
   std::vector<ir::PointSource> sources;
   for (const auto& [field, strength] : c.sources) sources.push_back(pulse(c, field, strength));
-  engine.set_points(std::move(sources), {});
-  for (int n = 0; n < c.steps; ++n) engine.step(n, {});
-  Fields fields;
-  for (const ir::Field& field : compilation.physical.fields) {
-    if (field.strip_axis < 0) fields[field.name] = engine.field(field.name, 0);
+  running.engine->set_points(std::move(sources), {});
+  unsigned seed = 100;
+  for (const ir::Field& field : running.compilation.physical.fields) {
+    if (!c.noise || field.strip_axis >= 0 || field.kind == ir::FieldKind::tensor) continue;
+    const std::vector<double> values = padded_noise(c.domain, -1, 1, ++seed);
+    running.engine->set_field(field.name, 0, values);
+    if (field.time_order == 2) running.engine->set_field(field.name, -1, values);
   }
-  return fields;
+}
+
+Fields run(Running running, const EngineCase& c) {
+  start(running, c);
+  running.steps(c.steps);
+  return running.fields();
+}
+
+/// `running` with its engine made by `make`, and the models of `c` in it.
+template <class Make>
+Running with_engine(Running running, const EngineCase& c, const Make& make) {
+  running.models = std::make_unique<loop::Models>();
+  for (const auto& [name, values] : c.models) {
+    (*running.models)[name] = values.size() == 1 ? loop::ModelArray(values[0]) : loop::ModelArray(values);
+  }
+  running.engine = make(running.compilation, setup_of(c, running.compilation.physical.axes));
+  running.engine->set_models(*running.models);
+  return running;
 }
 
 }  // namespace
@@ -82,47 +97,98 @@ std::vector<double> scattered(const ir::Domain& domain, double low, double high,
   return values;
 }
 
+std::vector<double> padded_noise(const ir::Domain& domain, double low, double high, unsigned seed) {
+  ir::Domain all = domain;
+  for (int a = 0; a < ir::max_axes; ++a) all.shape[static_cast<std::size_t>(a)] = domain.total(a);
+  return scattered(all, low, high, seed);
+}
+
 passes::Compilation compiled(const EquationDefinition& equation, const EngineCase& c) {
   return passes::compile(equation, {default_axes(c.domain.dims), c.order, c.stretched, false});
 }
 
+Running on_reference(const EquationDefinition& equation, const EngineCase& c) {
+  Running running;
+  running.compilation = compiled(equation, c);
+  return with_engine(std::move(running), c, [](const auto& compilation, const loop::EngineSetup& setup) {
+    return loop::make_reference_engine(compilation, setup);
+  });
+}
+
+Running on_host(const EquationDefinition& equation, const EngineCase& c, int threads) {
+  Running running;
+  running.compilation = compiled(equation, c);
+  const emit::Real real = c.dtype == DType::float32 ? emit::Real::float32 : emit::Real::float64;
+  jit::HostCompiler compiler;
+  const auto module = compiler.compile({emit::host_text(running.compilation.kernels, real),
+                                        equation.name(),
+                                        {},
+                                        emit::manifest(running.compilation.kernels, real)});
+  running.device = device::make_host_device(threads, true);
+  device::Device& device = *running.device;
+  return with_engine(std::move(running), c, [&](const auto& compilation, const loop::EngineSetup& setup) {
+    return loop::make_compiled_engine(compilation, setup, device, module);
+  });
+}
+
+Fields Running::fields() const {
+  Fields result;
+  for (const ir::Field& field : compilation.physical.fields) {
+    if (field.strip_axis < 0) result[field.name] = engine->field(field.name, 0);
+  }
+  return result;
+}
+
+void Running::set_fields(const Fields& fields) {
+  for (const auto& [name, values] : fields) engine->set_field(name, 0, values);
+}
+
+void Running::steps(std::int64_t count) {
+  for (std::int64_t n = 0; n < count; ++n) engine->step(done++, {});
+}
+
 Fields reference_fields(const EquationDefinition& equation, const EngineCase& c) {
-  const passes::Compilation compilation = compiled(equation, c);
-  return run(*loop::make_reference_engine(compilation, setup_of(c, compilation.physical.axes)), compilation,
-             c);
+  return run(on_reference(equation, c), c);
 }
 
 Fields host_fields(const EquationDefinition& equation, const EngineCase& c, int threads) {
-  const passes::Compilation compilation = compiled(equation, c);
-  const emit::Real real = c.dtype == DType::float32 ? emit::Real::float32 : emit::Real::float64;
-  jit::HostCompiler compiler;
-  const auto module = compiler.compile({emit::host_text(compilation.kernels, real),
-                                        equation.name(),
-                                        {},
-                                        emit::manifest(compilation.kernels, real)});
-  const auto device = device::make_host_device(threads, true);
-  return run(
-      *loop::make_compiled_engine(compilation, setup_of(c, compilation.physical.axes), *device, module),
-      compilation, c);
+  return run(on_host(equation, c, threads), c);
 }
 
 Fields text_fields(const passes::Compilation& compilation, const EngineCase& c, const std::string& text,
-                   const std::vector<std::string>& options, int threads) {
+                   const std::vector<std::string>& options) {
+  Running running;
+  running.compilation = compilation;
   jit::HostCompiler compiler;
   const auto module = compiler.compile({text, compilation.physical.equation, options, ""});
-  const auto device = device::make_host_device(threads, true);
-  return run(
-      *loop::make_compiled_engine(compilation, setup_of(c, compilation.physical.axes), *device, module),
-      compilation, c);
+  running.device = device::make_host_device(1, true);
+  device::Device& device = *running.device;
+  running = with_engine(std::move(running), c, [&](const auto& own, const loop::EngineSetup& setup) {
+    return loop::make_compiled_engine(own, setup, device, module);
+  });
+  return run(std::move(running), c);
 }
 
 double host_error(const EquationDefinition& equation, const EngineCase& c) {
-  const Fields expected = reference_fields(equation, c), found = host_fields(equation, c);
+  constexpr int looks = 4;
+  Running reference = on_reference(equation, c), host = on_host(equation, c, 2);
+  start(reference, c);
+  start(host, c);
+  std::map<std::string, double> size, difference;
+  for (int look = 0; look < looks; ++look) {
+    const std::int64_t until = c.steps * (look + 1) / looks;
+    reference.steps(until - reference.done);
+    host.steps(until - host.done);
+    const Fields found = host.fields();
+    for (const auto& [name, values] : reference.fields()) {
+      size[name] = detail::worse(size[name], max_abs(values));
+      difference[name] = detail::worse(difference[name], max_abs_diff(found.at(name), values));
+    }
+  }
   double worst = 0;
-  for (const auto& [name, values] : expected) {
-    const double size = max_abs(values), difference = max_abs_diff(found.at(name), values);
-    const double error = size > 0 ? difference / size : difference;
-    if (!std::isfinite(error)) return std::numeric_limits<double>::quiet_NaN();
+  for (const auto& [name, largest] : size) {
+    const double error = largest > 0 ? difference[name] / largest : difference[name];
+    if (!std::isfinite(error) || !std::isfinite(largest)) return std::numeric_limits<double>::quiet_NaN();
     worst = std::max(worst, error);
   }
   return worst;

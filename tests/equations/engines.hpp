@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,9 @@ struct EngineCase {
   int steps = 50;
   std::map<std::string, std::vector<double>> models;  ///< a value per node, or one for all
   std::map<std::string, double> sources;  ///< field and strength: a pulse in the middle of the grid
+  bool noise = false;                     ///< start from noise in every scalar and velocity
+  double layer_velocity = 3000;           ///< m/s
+  double layer_frequency = 20;            ///< Hz
 };
 
 /// `shape` nodes of 10 m, `width` cells of layer on every face; width 0 makes rigid walls.
@@ -34,7 +38,27 @@ ir::Domain layered(const std::vector<std::int64_t>& shape, std::int64_t width);
 /// Values between `low` and `high` that look random and are the same everywhere.
 std::vector<double> scattered(const ir::Domain& domain, double low, double high, unsigned seed);
 
+/// The same over the padded grid.
+std::vector<double> padded_noise(const ir::Domain& domain, double low, double high, unsigned seed);
+
 passes::Compilation compiled(const EquationDefinition& equation, const EngineCase& c);
+
+/// An engine with its models set, and what it refers to.
+struct Running {
+  passes::Compilation compilation;
+  std::unique_ptr<device::Device> device;  ///< null for the reference
+  std::unique_ptr<loop::Models> models;
+  std::unique_ptr<loop::Engine> engine;
+  std::int64_t done = 0;  ///< steps so far
+
+  /// All fields now, memory variables left out.
+  std::map<std::string, std::vector<double>> fields() const;
+  void set_fields(const std::map<std::string, std::vector<double>>& fields);
+  void steps(std::int64_t count);
+};
+
+Running on_reference(const EquationDefinition& equation, const EngineCase& c);
+Running on_host(const EquationDefinition& equation, const EngineCase& c, int threads = 1);
 
 /// The fields after the last step, by name, memory variables left out: from the reference, or from the
 /// kernels on `threads` threads.
@@ -46,11 +70,11 @@ std::map<std::string, std::vector<double>> host_fields(const EquationDefinition&
 /// The fields after the last step from any text that has the host's entry points for `compilation`'s kernels.
 std::map<std::string, std::vector<double>> text_fields(const passes::Compilation& compilation,
                                                        const EngineCase& c, const std::string& text,
-                                                       const std::vector<std::string>& options,
-                                                       int threads = 1);
+                                                       const std::vector<std::string>& options);
 
-/// The largest max|host - reference| / max|reference| over the fields; NaN where anything is not finite.
-/// A field that is 0 all over in the reference counts by its own magnitude.
+/// The largest max|host - reference| / max|reference| over the fields, looked at four times, relative to the
+/// largest value of the four; NaN where anything is not finite. A field that is 0 all over in the reference
+/// counts by its own magnitude.
 double host_error(const EquationDefinition& equation, const EngineCase& c);
 
 }  // namespace ondula::test

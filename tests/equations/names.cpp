@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include <doctest/doctest.h>
 
+#include "compiler/dsl/dsl.hpp"
 #include "compiler/error.hpp"
 #include "equations/equations.hpp"
 #include "tests/equations/engines.hpp"

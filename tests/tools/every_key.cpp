@@ -86,6 +86,8 @@ TEST_CASE("E8: keys of the output change the files") {
       {"/output/pictures", true},
       {"/output/snapshots", {{"field", "u"}, {"every", 30}}},
       {"/output/directory", "out/deeper"},
+      {"/output/records", "segy"},
+      {"/output/records", {{"format", "su"}, {"endian", "little"}}},
   };
   Workshop base;
   REQUIRE(base.run().status == 0);
@@ -102,7 +104,7 @@ TEST_CASE("E8: what this version lacks is refused, not ignored") {
   const std::vector<Change> changes = {
       {"/equation", "elastic"},
       {"/grid/axes", {"z", "y"}},
-      {"/time/substeps", 2},
+      {"/time/substeps", 17},
       {"/backend", "cuda"},
       {"/models/rho", 1000},
       {"/sources/0/kind", "force"},
@@ -111,7 +113,7 @@ TEST_CASE("E8: what this version lacks is refused, not ignored") {
       {"/receivers/0/shots", {5}},
       {"/memory", {{"mode", "full"}}},
       {"/memory", {{"limits", {{"device", 1}}}}},
-      {"/output/records", "segy"},
+      {"/output/records", "sac"},
       {"/output/snapshots", {{"field", "v"}, {"every", 30}}},
       {"/mesh", {{"z", 2}}},
       {"/gradient", {{"wavelet", true}}},

@@ -56,6 +56,7 @@ TEST_CASE("--json prints one object and nothing else on stdout") {
 TEST_CASE("A refused step is one JSON object of estimate, with the figures and the error") {
   Workshop shop;
   shop.job["time"]["dt"] = 0.004;
+  shop.job["time"]["substeps"] = 1;
   const Outcome outcome = shop.command("estimate", {"--json"});
   CHECK(outcome.status == 2);
   CHECK(outcome.err.find("stability limit") != std::string::npos);

@@ -142,6 +142,8 @@ def print_files(folder):
     for path in sorted(folder.glob("records_*.npy")):
         shape = " x ".join(map(str, npy.read(path).shape))
         print(f"  records    {shown(path)} ({shape}: shot, receiver, time)")
+    for path in sorted(folder.glob("records_*.segy")):
+        print(f"  records    {shown(path)} (SEG-Y)")
     sys.stdout.flush()
 
 

@@ -2,6 +2,7 @@
 // line. SPDX-License-Identifier: MIT
 #include <doctest/doctest.h>
 
+#include "compiler/dsl/dsl.hpp"
 #include "compiler/error.hpp"
 #include "compiler/passes/check.hpp"
 #include "compiler/passes/discretize_time.hpp"

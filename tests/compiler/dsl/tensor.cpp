@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "compiler/dsl/dsl.hpp"
 #include "compiler/error.hpp"
 #include "compiler/passes/check.hpp"
 #include "compiler/passes/discretize_time.hpp"

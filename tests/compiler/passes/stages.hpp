@@ -7,14 +7,15 @@
 #include "compiler/passes/absorb.hpp"
 #include "compiler/passes/check.hpp"
 #include "compiler/passes/discretize_time.hpp"
+#include "compiler/passes/surface.hpp"
 #include "equations/equations.hpp"
 
 namespace ondula::test {
 
 inline ir::Program absorbed_program(const EquationDefinition& equation, int dims, int order,
                                     bool stretched = false) {
-  return passes::absorb(
-      passes::discretize_time(passes::check(equation.instantiate(default_axes(dims))), order), stretched);
+  const ir::Equation checked = passes::check(equation.instantiate(default_axes(dims)));
+  return passes::absorb(passes::surface(passes::discretize_time(checked, order)), stretched);
 }
 
 /// Every built-in equation in 1-D to 3-D at orders 2 and 8, and with kappa where nothing is nested.

@@ -36,6 +36,8 @@ class Evaluator {
         return coefficient(e);
       case Kind::average:
         return average(e);
+      case Kind::surface:
+        return value(e->args[0], at);
       case Kind::function:
         return function(e, at);
       case Kind::sum: {

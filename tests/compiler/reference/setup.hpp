@@ -14,6 +14,7 @@
 #include "compiler/passes/check.hpp"
 #include "compiler/passes/discretize_time.hpp"
 #include "compiler/passes/stencil.hpp"
+#include "compiler/passes/surface.hpp"
 #include "compiler/reference/executor.hpp"
 
 namespace ondula::test {
@@ -22,7 +23,7 @@ namespace ondula::test {
 inline ir::Program program(const EquationDefinition& definition, int dims, int order,
                            bool stretched = false) {
   const ir::Equation checked = passes::check(definition.instantiate(default_axes(dims)));
-  return passes::absorb(passes::discretize_time(checked, order), stretched);
+  return passes::absorb(passes::surface(passes::discretize_time(checked, order)), stretched);
 }
 
 /// `shape` nodes per axis with equal spacing, the same face all around and no layer.

@@ -173,7 +173,7 @@ TEST_CASE("E13: two runs of half the steps, the state handed over, equal one whe
   half.set_model("vp", 2000);
   const auto expected = whole.forward({&first, 1})[0].at("u").data;
   auto found = half.forward({&first, 1})[0].at("u").data;
-  for (const auto& [name, values] : half.state()) half.set_initial(name, values);
+  for (const auto& [name, values] : half.state().fields()) half.set_initial(name, values);
   const auto rest = half.forward({&second, 1})[0].at("u").data;
   found.insert(found.end(), rest.begin(), rest.end());
   CHECK(max_abs_diff(found, expected) == 0);

@@ -131,7 +131,7 @@ Result run(const Setting& s, Backend backend) {
   propagator.set_initial("u.previous", state);
   Result result;
   result.records = propagator.forward(shots_of(g, o.dt, s.steps));
-  result.state = propagator.state();
+  result.state = propagator.state().fields();
   return result;
 }
 

@@ -77,7 +77,7 @@ TEST_CASE("A1: 11^n cells, 20 s at 0.99 of the limit: bounded; at 1.05: refused 
   }
 }
 
-TEST_CASE("A1: automatic steps keep 0.95 of the limit") {
+TEST_CASE("A1: automatic steps keep 0.95 of the limit, with substeps where dt passes it") {
   const Grid g = grid({21, 21}, 10);
   const double limit = acoustic_limit(8, 2, 10, speed);
   for (const double share : {0.949, 0.96}) {
@@ -87,7 +87,7 @@ TEST_CASE("A1: automatic steps keep 0.95 of the limit") {
     propagator.set_model("vp", speed);
     const Shot shot = centred(g, o.dt);
     const std::string message = refusal([&] { propagator.forward({&shot, 1}); });
-    CHECK(message.empty() == (share < 0.95));
+    CHECK(message.empty());
     CHECK(propagator.estimate({&shot, 1}).substeps == (share < 0.95 ? 1 : 2));
   }
 }

@@ -1,0 +1,39 @@
+// An equation by name, not yet bound to axes: what a Propagator is made of.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/export.hpp"
+
+namespace ondula {
+
+namespace ir {
+struct Equation;
+}
+
+/// An equation not yet bound to axes: a name and the author's text as a function.
+class ONDULA_API EquationDefinition {
+ public:
+  using Body = ir::Equation (*)(const std::string&, const std::string&, const std::vector<std::string>&);
+  EquationDefinition(std::string name, std::string description, Body body)
+      : name_(std::move(name)), description_(std::move(description)), body_(body) {}
+
+  const std::string& name() const { return name_; }
+  const std::string& description() const { return description_; }
+  /// The equation over `axes`, slowest first: {"z"}, {"x"}, {"z","x"} or {"z","y","x"}. Throws UserError
+  /// where the author's text is wrong, naming equation, field and line.
+  ir::Equation instantiate(const std::vector<std::string>& axes) const;
+
+ private:
+  std::string name_;
+  std::string description_;
+  Body body_;
+};
+
+/// The axes of a 1-, 2- or 3-D equation: {"z"}, {"z","x"}, {"z","y","x"}. Throws UserError for other counts.
+ONDULA_API std::vector<std::string> default_axes(int dims);
+
+}  // namespace ondula

@@ -1,0 +1,106 @@
+// What a Propagator checks before it runs, and what it predicts.
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/error.hpp"
+#include "runtime/domain.hpp"
+#include "runtime/io/wavelet.hpp"
+#include "runtime/propagator_impl.hpp"
+#include "runtime/state_data.hpp"
+
+namespace ondula {
+
+const Limits& Propagator::Impl::present_limits() const {
+  const loop::Models& models = complete_models();
+  if (!limits_) limits_ = limits(compilation_.physical, domain_, models, options_.threads);
+  return *limits_;
+}
+
+int Propagator::Impl::substeps(const Limits& now) const {
+  if (options_.substeps) return *options_.substeps;
+  if (substeps_ > 0) return substeps_;
+  const double least = options_.dt / (automatic_share * now.step) * (1 - 1e-12);
+  return std::max(1, static_cast<int>(std::min(1e6, std::ceil(least))));
+}
+
+std::string Propagator::Impl::step_refusal(const Limits& now) const {
+  const int r = substeps(now);
+  const bool open = !options_.substeps && substeps_ == 0;
+  const bool too_many = open && r > most_substeps;
+  const double dt = too_many ? options_.dt : options_.dt / r;
+  if (!too_many && dt <= now.step * (1 + 1e-12)) return {};
+  std::string where =
+      fmt::format("for {:.6g} m/s at cell ({})", now.speeds.fastest, cell_text(grid_, now.cell));
+  if (now.cell != now.speeds.fastest_cell) {
+    where = fmt::format("set at cell ({}); the fastest speed is {:.6g} m/s at cell ({})",
+                        cell_text(grid_, now.cell), now.speeds.fastest,
+                        cell_text(grid_, now.speeds.fastest_cell));
+  }
+  const double needed = std::ceil(options_.dt / (automatic_share * now.step) * (1 - 1e-12));
+  const double megabytes =
+      static_cast<double>(loop::compiled_engine_bytes(compilation_, domain_, options_.dtype)) / 1e6;
+  const int most = options_.substeps ? *options_.substeps : open ? most_substeps : substeps_;
+  return fmt::format(
+      "{} = {:.6g} s is over the stability limit: {:.6g} s {}, order {}; it would take {:.0f} substeps, with "
+      "which "
+      "automatic steps keep 0.95 of the limit, of at most {}, and {:.3g} MB of device memory; lower dt to "
+      "{:.6g} s",
+      r == 1 || too_many ? "dt" : fmt::format("dt/{}", r), dt, now.step, where, compilation_.physical.order,
+      needed, most_substeps, megabytes, now.step * most * (open ? automatic_share : 1.0));
+}
+
+ShotPoints Propagator::Impl::points_of(std::span<const Shot> shots, std::int64_t number) const {
+  const Sampling sampling{(start_ ? start_->step : 0) + steps_, substeps(present_limits())};
+  return shot_points(compilation_.physical, domain_, grid_, sampling, shots[static_cast<std::size_t>(number)],
+                     number);
+}
+
+Estimate Propagator::Impl::estimate(std::span<const Shot> shots) const {
+  Estimate e;
+  const Limits& now = present_limits();
+  e.fastest = now.speeds.fastest;
+  e.slowest = now.speeds.slowest;
+  e.fastest_cell = now.speeds.fastest_cell;
+  e.cfl_limit = now.step;
+  e.limit_cell = now.cell;
+  e.substeps = substeps(now);
+  e.dt = options_.dt / e.substeps;
+  e.refusal = step_refusal(now);
+  double top = 0;
+  std::size_t largest_points = 0;
+  for (const Shot& shot : shots) {
+    for (const Source& source : shot.sources) {
+      if (!source.wavelet.empty()) {
+        top = std::max(top, io::series_facts(source.wavelet, options_.t0, options_.dt).top_frequency);
+      }
+    }
+    // Records of every shot stay; taps and wavelets are those of one shot at a time.
+    const auto samples = static_cast<std::size_t>(options_.steps);
+    e.host_bytes += shot.receivers.size() * samples * sizeof(double);
+    largest_points = std::max(largest_points,
+                              points_bytes(compilation_.physical, grid_, {options_.steps, e.substeps}, shot));
+  }
+  e.host_bytes += largest_points;
+  const double coarsest = *std::max_element(grid_.spacing.begin(), grid_.spacing.end());
+  if (top > 0) e.points_per_wavelength = e.slowest / (top * coarsest);
+  e.points = 1;
+  for (const std::int64_t n : grid_.shape) e.points *= n;
+  e.padded_points = domain_.points();
+  if (options_.backend == Backend::host) {
+    e.device_bytes = loop::compiled_engine_bytes(compilation_, domain_, options_.dtype);
+  }
+  for (const auto& [name, array] : models_) e.host_bytes += array.bytes();
+  const double element = options_.dtype == DType::float32 ? 4 : 8;
+  for (const ir::Kernel& kernel : compilation_.kernels.kernels) {
+    for (std::size_t p = 0; p < kernel.pieces.size(); ++p) {
+      if (kernel.pieces[p].region.kind == ir::RegionKind::live)
+        e.work_bytes_per_point += element * kernel.costs[p].streams;
+    }
+  }
+  return e;
+}
+
+}  // namespace ondula

@@ -1,0 +1,166 @@
+// The inside of a Propagator: what its parts (models, checks, estimate, loop over shots) share.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cfenv>
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/passes/pipeline.hpp"
+#include "runtime/floating_point.hpp"
+#include "runtime/loop/engine.hpp"
+#include "runtime/propagator.hpp"
+#include "runtime/shot_points.hpp"
+#include "runtime/stability.hpp"
+
+namespace ondula {
+
+/// Seconds of the monotonic clock.
+using Clock = std::chrono::steady_clock;
+inline double since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+/// Automatic steps keep this distance from the limit; a given number of substeps may go up to the limit
+/// itself.
+inline constexpr double automatic_share = 0.95;
+inline constexpr int most_substeps = 16;
+
+class Propagator::Impl {
+ public:
+  explicit Impl(const PropagatorOptions& options);
+  /// Checks the grid and compiles.
+  void open(const EquationDefinition& equation, const Grid& grid);
+  /// Runs `body` as one call of the public interface: in the default floating-point state, the caller's being
+  /// put back at the end, and with no exception leaving but Ondula's own and what a callback threw.
+  template <class F>
+  auto call(const F& body) const;
+
+  void compile();
+  void set_model(const std::string& name, std::span<const double> values);
+  void set_model(const std::string& name, double value);
+  void set_initial(const std::string& name, std::span<const double> values);
+  std::shared_ptr<const State::Data> state() const;
+  void set_state(std::shared_ptr<const State::Data> state);
+  Records forward(std::span<const Shot> shots, std::optional<std::int64_t> steps);
+  Estimate estimate(std::span<const Shot> shots) const;
+  void on_step(std::int64_t every, std::function<void(const StepView&)> callback);
+  const Timings& timings() const { return timings_; }
+  std::size_t device_bytes_peak() const { return device_ ? device_->bytes_peak() : 0; }
+  const std::vector<std::string>& warnings() const { return warnings_; }
+  double time_offset(const std::string& field) const;
+
+ private:
+  // propagator_calls.cpp
+  /// `callback` in the floating-point state of the caller of the present call.
+  template <class R, class... A>
+  std::function<R(A...)> outside(std::function<R(A...)> callback) const;
+  /// Rethrows the exception being handled, as an Error unless a callback threw it.
+  [[noreturn]] void rethrow() const;
+
+  // propagator_models.cpp
+  const ir::Parameter& find_parameter(const std::string& name) const;
+  void require_allowed(const ir::Parameter& parameter, double value, std::int64_t flat) const;
+  void require_count(const std::string& what, std::size_t count) const;
+  std::pair<std::string, int> initial_name(const std::string& name) const;
+  const loop::Models& complete_models() const;
+  std::vector<double> padded(std::span<const double> values) const;
+  std::vector<double> cropped(const std::vector<double>& values) const;
+
+  // propagator_checks.cpp
+  /// Of the models as they are: computed once for each set.
+  const Limits& present_limits() const;
+  /// Steps per sample: as given, as the first call fixed it, or the least the limit allows.
+  int substeps(const Limits& now) const;
+  /// Why a run with these limits cannot take its step; empty where it can.
+  std::string step_refusal(const Limits& now) const;
+  double step() const { return options_.dt / std::max(1, substeps_); }
+  ShotPoints points_of(std::span<const Shot> shots, std::int64_t number) const;
+
+  // propagator.cpp
+  void compile_kernels();
+  /// r, c_max and f_c are fixed by the first call (numerics.md, Time).
+  void ready_engine(const Speeds& now, std::span<const Shot> shots);
+  void make_engine(const Speeds& now, double frequency);
+
+  // propagator_state.cpp
+  void describe(State::Data& data) const;
+  /// Throws UserError where the state that shots start from was made with other substeps.
+  void require_start(int substeps) const;
+  /// Fields as a shot of this call finds them.
+  void start_shot();
+
+  // propagator_run.cpp
+  std::map<std::string, Traces> run_shot(const Shot& shot, std::int64_t number, std::int64_t shots,
+                                         Clock::time_point begin);
+  /// The seconds it took.
+  double call_back(std::int64_t shot, std::int64_t step);
+  void guard(std::int64_t shot, std::int64_t step) const;
+  void finish_timings();
+
+  mutable const std::fenv_t* caller_ = nullptr;  ///< of the present call
+  mutable bool foreign_ = false;                 ///< the exception on its way is a callback's
+  Grid grid_;
+  PropagatorOptions options_;
+  ir::Domain domain_;
+  passes::Compilation compilation_;
+  std::shared_ptr<const jit::HostModule> module_;
+  std::unique_ptr<device::Device> device_;
+  std::unique_ptr<loop::Engine> engine_;
+  loop::Models models_;
+  bool models_changed_ = true;
+  mutable std::optional<Limits> limits_;  ///< unset where a model has changed
+  int substeps_ = 0;                      ///< r; 0 until the first call fixes it
+  bool frequency_open_ = false;           ///< f_c waits for the first call with sources
+  std::map<std::pair<std::string, int>, std::vector<double>> initial_;
+  std::shared_ptr<const State::Data> start_;  ///< of every shot; null: t0
+  std::int64_t steps_ = 0;                    ///< samples of the present call
+  std::int64_t step_now_ = 0;                 ///< samples taken since t0 by the shot that runs or ran last
+  bool state_known_ = false;                  ///< the engine holds the fields of a shot
+  std::int64_t every_ = 0;
+  std::function<void(const StepView&)> callback_;
+  Timings timings_;
+  std::vector<std::string> warnings_;
+};
+
+template <class F>
+auto Propagator::Impl::call(const F& body) const {
+  const DefaultFloatingPoint here;
+  // Calls nest where a callback makes one.
+  struct Present {
+    const std::fenv_t*& present;
+    const std::fenv_t* before;
+    ~Present() { present = before; }
+  } const present{caller_, std::exchange(caller_, &here.caller())};
+  foreign_ = false;
+  try {
+    return body();
+  } catch (...) {
+    rethrow();
+  }
+}
+
+template <class R, class... A>
+std::function<R(A...)> Propagator::Impl::outside(std::function<R(A...)> callback) const {
+  if (!callback) return {};
+  return [this, callback = std::move(callback)](A... arguments) -> R {
+    if (caller_ == nullptr) return callback(std::forward<A>(arguments)...);
+    const GivenFloatingPoint given(*caller_);
+    try {
+      return callback(std::forward<A>(arguments)...);
+    } catch (...) {
+      foreign_ = true;
+      throw;
+    }
+  };
+}
+
+}  // namespace ondula

@@ -1,0 +1,94 @@
+// The loop over a shot's steps: records, callbacks, guards, timings.
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "compiler/error.hpp"
+#include "runtime/propagator_impl.hpp"
+
+namespace ondula {
+namespace {
+
+/// Fields are checked for NaN and growth this often; a step is stopped within twice as many.
+constexpr std::int64_t guard_interval = 50;
+/// No physical amplitude is near this; float32 ends at 3.4e38.
+constexpr double largest_amplitude = 1e30;
+
+}  // namespace
+
+std::map<std::string, Traces> Propagator::Impl::run_shot(const Shot& shot, std::int64_t number,
+                                                         std::int64_t shots, Clock::time_point begin) {
+  std::map<std::string, Traces> result;
+  std::vector<std::pair<Traces*, std::int64_t>> rows;
+  for (const Receiver& receiver : shot.receivers) result[receiver.field].receivers += 1;
+  for (auto& [field, traces] : result) {
+    traces.samples = steps_;
+    traces.data.assign(static_cast<std::size_t>(traces.receivers * traces.samples), 0.0);
+    traces.receivers = 0;
+  }
+  for (const Receiver& receiver : shot.receivers) {
+    Traces& traces = result[receiver.field];
+    rows.emplace_back(&traces, traces.receivers++);
+  }
+  std::vector<double> samples(shot.receivers.size());
+  double callbacks = 0;
+  const std::int64_t first = step_now_, last = first + steps_;
+  for (std::int64_t n = first; n < last; ++n) {
+    if (options_.cancel && options_.cancel()) {
+      throw Cancelled(fmt::format("cancelled at step {} of shot {}", n, number));
+    }
+    if (callback_ && every_ > 0 && n % every_ == 0) callbacks += call_back(number, n);
+    engine_->step(n * substeps_, samples);
+    for (int k = 1; k < substeps_; ++k) engine_->step(n * substeps_ + k, {});
+    for (std::size_t r = 0; r < samples.size(); ++r) {
+      const auto [traces, row] = rows[r];
+      traces->data[static_cast<std::size_t>(row * traces->samples + n - first)] = samples[r];
+    }
+    step_now_ = n + 1;
+    if ((n + 1) % guard_interval == 0 || n + 1 == last) guard(number, n);
+    if (n == first && number == 0) {
+      timings_.first = since(begin) - callbacks;
+      callbacks = 0;
+      begin = Clock::now();
+    }
+    if (options_.progress && (n % 10 == 0 || n + 1 == last)) {
+      options_.progress({number, shots, n + 1 - first, steps_});
+    }
+  }
+  timings_.steady += since(begin) - callbacks;
+  timings_.steps += (steps_ - (number == 0 && steps_ > 0 ? 1 : 0)) * substeps_;
+  return result;
+}
+
+double Propagator::Impl::call_back(std::int64_t shot, std::int64_t step) {
+  const auto begin = Clock::now();
+  callback_(
+      {shot, step, options_.t0 + static_cast<double>(step) * options_.dt, [this](const std::string& name) {
+         return call([&] {
+           const auto [field, level] = initial_name(name);
+           return cropped(engine_->field(field, level));
+         });
+       }});
+  return since(begin);
+}
+
+void Propagator::Impl::guard(std::int64_t shot, std::int64_t step) const {
+  const double size = engine_->magnitude();
+  if (size <= largest_amplitude) return;
+  throw RuntimeError(
+      fmt::format("shot {}: at step {} (t = {:.6g} s) a field {}; the run is stopped. Check the model and "
+                  "the wavelet's amplitude",
+                  shot, step + 1, options_.t0 + static_cast<double>(step + 1) * options_.dt,
+                  std::isnan(size) ? "is no longer finite" : fmt::format("has grown to {:.3g}", size)));
+}
+
+void Propagator::Impl::finish_timings() {
+  double points = 1;
+  for (const std::int64_t n : grid_.shape) points *= static_cast<double>(n);
+  const double rate = timings_.steady > 0 ? static_cast<double>(timings_.steps) / timings_.steady : 0;
+  timings_.gpoints_per_s = points * rate / 1e9;
+  timings_.padded_gpoints_per_s = static_cast<double>(domain_.points()) * rate / 1e9;
+}
+
+}  // namespace ondula
