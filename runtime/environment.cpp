@@ -22,6 +22,8 @@ Environment read_environment() {
   environment.cpu_features = variable("ONDULA_CPU_FEATURES");
   environment.data = variable("ONDULA_DATA");
   environment.cuda_home = variable("CUDA_HOME");
+  environment.cuda_path = variable("CUDA_PATH");
+  environment.library_path = variable("LD_LIBRARY_PATH");
   environment.path = variable("PATH");
   environment.cache_home = variable("XDG_CACHE_HOME");
   environment.home = variable("HOME");

@@ -5,6 +5,7 @@
 namespace ondula::templates {
 
 extern const char* const host_prelude;
+extern const char* const host_live;
 extern const char* const cuda_prelude;
 extern const char* const cuda_points;
 

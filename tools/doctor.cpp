@@ -12,6 +12,7 @@
 #include "runtime/jit/cache.hpp"
 #include "runtime/jit/clang_library.hpp"
 #include "runtime/jit/cpu.hpp"
+#include "runtime/jit/nvrtc.hpp"
 #include "tools/libraries.hpp"
 #include "tools/machine.hpp"
 #include "tools/words.hpp"
@@ -69,6 +70,19 @@ Json examine_clang() {
   return json;
 }
 
+Json examine_nvrtc() {
+  const jit::NvrtcStatus status = jit::inspect_nvrtc();
+  Json json{{"usable", status.usable},          {"path", status.path},
+            {"version", status.version.text()}, {"build", status.build},
+            {"builtins", status.builtins},      {"architectures", status.architectures},
+            {"searched", status.searched}};
+  if (!status.usable) {
+    json["version"] = "";
+    json["problem"] = status.problem;
+  }
+  return json;
+}
+
 Json examine_parts() {
   Json list = Json::array();
   for (const Finding& finding : find_optional_parts()) {
@@ -87,7 +101,8 @@ Json examine_variables() {
           {"ONDULA_CLANG_MODULE", e.clang_module},
           {"ONDULA_CPU_FEATURES", e.cpu_features},
           {"ONDULA_DATA", e.data},
-          {"CUDA_HOME", e.cuda_home}};
+          {"CUDA_HOME", e.cuda_home},
+          {"CUDA_PATH", e.cuda_path}};
 }
 
 Json examine() {
@@ -97,6 +112,7 @@ Json examine() {
           {"memory", {{"total", memory_total()}, {"available", memory_available()}}},
           {"cache", examine_cache()},
           {"clang", examine_clang()},
+          {"nvrtc", examine_nvrtc()},
           {"optional", examine_parts()},
           {"variables", examine_variables()}};
 }
@@ -109,6 +125,20 @@ void problem(const Json& part) {
 
 std::string joined(const Json& list) {
   return fmt::format("{}", fmt::join(list.get<std::vector<std::string>>(), ", "));
+}
+
+void print_nvrtc(const Json& nvrtc) {
+  if (!nvrtc["usable"].get<bool>()) {
+    row("NVRTC", "not usable: no text is compiled for CUDA, and the host needs none of it");
+    problem(nvrtc);
+    return;
+  }
+  const auto architectures = nvrtc["architectures"].get<std::vector<int>>();
+  row("NVRTC",
+      fmt::format("{}, CUDA {}", nvrtc["path"].get<std::string>(), nvrtc["version"].get<std::string>()));
+  row("", fmt::format("compiles for sm_{}", fmt::join(architectures, ", ")));
+  if (nvrtc["builtins"].get<std::string>().empty())
+    row("", "its builtins library is not beside it: the loader's path must hold it");
 }
 
 void print(const Json& all) {
@@ -137,6 +167,7 @@ void print(const Json& all) {
                           : fmt::format("not usable (built with {}); looked in {}", text(clang["built_with"]),
                                         joined(clang["searched"])));
   problem(clang);
+  print_nvrtc(all["nvrtc"]);
   fmt::print("\nNot used by this version, and looked for:\n");
   for (const Json& part : all["optional"]) {
     row(text(part["what"]),

@@ -9,6 +9,7 @@
 #include "compiler/emit/host_text.hpp"
 #include "compiler/error.hpp"
 #include "compiler/passes/pipeline.hpp"
+#include "tools/explain_cuda.hpp"
 #include "tools/session.hpp"
 
 namespace ondula::tools {
@@ -76,6 +77,11 @@ void explain_equation(const EquationOptions& options) {
   const emit::Real real = real_of(options.dtype);
   if (!(options.kappa >= 1))
     throw UserError(fmt::format("--kappa: found {}; allowed: 1 or more", options.kappa));
+  if (options.backend == "cuda") return explain_cuda(definition, options, real);
+  if (options.backend != "host")
+    throw UserError(fmt::format("--backend: found \"{}\"; allowed: host, cuda", options.backend));
+  if (!options.arch.empty() || !options.gpu.empty())
+    throw UserError("--arch and --gpu belong to --backend cuda: host kernels are for this machine's CPU");
   const passes::Compilation compilation = passes::compile(
       definition, {default_axes(options.dims), options.order, options.kappa > 1, !options.text});
   const std::string text = emit::host_text(compilation.kernels, real);

@@ -1,4 +1,4 @@
-// Finds the shared libraries and programs of CUDA, MPI and NCCL.
+// Finds the shared libraries and programs of the CUDA driver, its toolkit, MPI and NCCL.
 // SPDX-License-Identifier: MIT
 #include "tools/libraries.hpp"
 
@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "runtime/environment.hpp"
+#include "runtime/jit/cuda_toolkit.hpp"
 
 namespace ondula::tools {
 namespace {
@@ -26,13 +27,6 @@ using Library = std::unique_ptr<void, CloseLibrary>;
 std::string file_of(void* symbol) {
   Dl_info info = {};
   return dladdr(symbol, &info) != 0 && info.dli_fname != nullptr ? info.dli_fname : "";
-}
-
-/// The folders of a toolkit, CUDA_HOME first.
-std::vector<std::string> cuda_folders() {
-  const std::string home = read_environment().cuda_home;
-  return home.empty() ? std::vector<std::string>{"/usr/local/cuda"}
-                      : std::vector<std::string>{home, "/usr/local/cuda"};
 }
 
 /// Opens the first of the names that can be, in each folder and then by the loader, and asks for `symbol`.
@@ -77,15 +71,13 @@ Finding find_program(const std::string& what, const std::string& name, std::vect
 
 std::vector<Finding> find_optional_parts() {
   std::vector<std::string> libraries, programs;
-  for (const std::string& folder : cuda_folders()) {
+  for (const std::string& folder : jit::cuda_toolkits()) {
     libraries.push_back(folder + "/lib64");
     programs.push_back(folder + "/bin");
   }
   return {
       find_library("CUDA driver", {"libcuda.so.1"}, "cuInit", {}, "comes with the GPU's driver"),
       find_program("CUDA toolkit", "nvcc", programs, "set CUDA_HOME to its folder"),
-      find_library("NVRTC", {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so"},
-                   "nvrtcVersion", libraries, "comes with the CUDA toolkit"),
       find_library("NCCL", {"libnccl.so.2"}, "ncclGetVersion", libraries, "a package of its own"),
       find_library("MPI", {"libmpi.so.40", "libmpi.so.12", "libmpich.so.12", "libmpi.so"}, "MPI_Init", {},
                    "on Debian: libopenmpi-dev"),

@@ -16,7 +16,7 @@ struct Finding {
   std::string remedy;                 ///< what to do about its absence
 };
 
-/// CUDA's driver, NVRTC and toolkit, NCCL, MPI: looked for in CUDA_HOME, /usr/local/cuda, PATH and where the
+/// CUDA's driver and toolkit, NCCL, MPI: looked for in jit::cuda_toolkits(), PATH and where the
 /// loader looks.
 std::vector<Finding> find_optional_parts();
 

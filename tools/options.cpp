@@ -50,7 +50,10 @@ void add_equation_options(CLI::App& command, EquationOptions& options) {
   command.add_option("--dtype", options.dtype, "float32 or float64")->capture_default_str();
   command.add_option("--kappa", options.kappa, "stretching of the layer; 1 is none")->capture_default_str();
   command.add_flag("--text", options.text, "print the generated text alone");
-  add_later_option(command, "--arch", "the architecture to generate for");
+  command.add_option("--backend", options.backend, "host or cuda")->capture_default_str();
+  command.add_option("--arch", options.arch,
+                     "the architecture of CUDA kernels, for example sm_90 (the default)");
+  command.add_option("--gpu", options.gpu, "whose roofline is shown, for example \"H200\"");
   command.add_flag_callback(
       "--json", [] { throw CLI::ValidationError("--json", "not supported by this version of explain"); },
       "one JSON object (not in this version)");

@@ -37,6 +37,9 @@ struct EquationOptions {
   std::string dtype = "float32";
   double kappa = 1;
   bool text = false;  ///< the kernels' text alone
+  std::string backend = "host";
+  std::string arch;  ///< what CUDA kernels are compiled for: "sm_90"
+  std::string gpu;   ///< whose roofline is shown; empty: one of the architecture
 };
 
 /// Adds JOB and the options that beat its keys. `writes`: with -o and --resume too.

@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 
+#include "compiler/emit/live_text.hpp"
 #include "compiler/error.hpp"
 
 namespace ondula::emit {
@@ -42,14 +43,16 @@ class PiecePrinter : HostNames {
     std::string at = "i";
     for (int outer = 0; outer <= inner(); ++outer) {
       const int cells = node.offset[static_cast<std::size_t>(outer)];
-      if (cells == 0) continue;
+      if (cells == 0 || (outer == inner() && cells == 1)) continue;
       const int size = cells < 0 ? -cells : cells;
       const std::string step = outer == inner() ? std::to_string(size)
                                : size == 1      ? stride(a, outer, a.local)
                                                 : fmt::format("{} * {}", size, stride(a, outer, a.local));
       at += fmt::format(" {} {}", cells < 0 ? '-' : '+', step);
     }
-    return fmt::format("{}[{}]", node.name, at);
+    // Written a[i + 1], the compiler may carry it over as the next a[i], and then does not vectorise.
+    const bool next = node.offset[static_cast<std::size_t>(inner())] == 1;
+    return next ? fmt::format("({} + 1)[{}]", node.name, at) : fmt::format("{}[{}]", node.name, at);
   }
 
   /// A piece is a function of one row, and one of a block of rows around it, which keeps scalars in registers
@@ -70,6 +73,11 @@ class PiecePrinter : HostNames {
     }
     for (int o = 0; o < inner(); ++o) result.push_back("[[maybe_unused]] const index s_" + axis(o));
     for (const std::string& s : p.scalars) result.push_back("const real " + s);
+    if (p.mixed) result.emplace_back("const index* lives");
+    if (p.mixed && block) {
+      for (int o = 0; o < row_axis(); ++o) result.push_back("const index " + axis(o));
+      result.emplace_back("const bool checked");
+    }
     if (block) {
       result.emplace_back("const index first");
       result.emplace_back("const index last");
@@ -84,6 +92,7 @@ class PiecePrinter : HostNames {
     out_ += fmt::format("\n// {}: {}\nONDULA_ROW void {}_piece{}_row(\n    {}) {{\n", p.location.short_text(),
                         p.comment, kernel.name, number, fmt::join(parameters(kernel, p, false), ",\n    "));
     ask_ahead(kernel, p);
+    if (p.mixed) out_ += keep_edges(p, inner() + 1);
     out_ += "  ONDULA_LOOP\n  for (index i = begin; i < end; ++i) {\n";
     const AccessPrinter printer = [&](const ir::Node& node) { return access(kernel, node); };
     for (const ir::Let& let : p.lets) {
@@ -92,7 +101,9 @@ class PiecePrinter : HostNames {
     for (const ir::Store& store : p.stores) {
       out_ += fmt::format("    {}[i] = {};\n", store.array, expression(store.value, real_, printer));
     }
-    out_ += "  }\n}\n";
+    out_ += "  }\n";
+    if (p.mixed) out_ += restore_edges(p, inner() + 1);
+    out_ += "}\n";
     if (row_axis() >= 0) block(kernel, number);
   }
 
@@ -144,11 +155,57 @@ class PiecePrinter : HostNames {
     }
     for (int o = 0; o < inner(); ++o) values.push_back("s_" + axis(o));
     values.insert(values.end(), p.scalars.begin(), p.scalars.end());
+    if (p.mixed) values.emplace_back("lives");
+    const std::string partial = p.mixed ? partial_row_of(kernel, number) : "";
+    if (p.mixed) out_ += partial.substr(0, partial.find(" {\n")) + ";\n";
     out_ += fmt::format(
-        "\nONDULA_BLOCK void {}_piece{}(\n    {}) {{\n  for (index {} = first; {} < last; ++{}) {{\n"
-        "    {}_piece{}_row({}, begin, end);\n  }}\n}}\n",
-        kernel.name, number, fmt::join(parameters(kernel, p, true), ",\n    "), r, r, r, kernel.name, number,
-        fmt::join(values, ", "));
+        "\nONDULA_BLOCK void {}_piece{}(\n    {}) {{\n  for (index {} = first; {} < last; ++{}) {{\n",
+        kernel.name, number, fmt::join(parameters(kernel, p, true), ",\n    "), r, r, r);
+    if (p.mixed) out_ += partial_call(kernel, number);
+    out_ += fmt::format("    {}_piece{}_row({}, begin, end);\n  }}\n}}\n{}", kernel.name, number,
+                        fmt::join(values, ", "), partial);
+  }
+
+  std::vector<std::string> outer_axes() const {
+    std::vector<std::string> result;
+    for (int o = 0; o < inner(); ++o) result.push_back(axis(o));
+    return result;
+  }
+
+  /// The arrays, strides and scalars of a block's function, passed on from inside it.
+  std::vector<std::string> passed_on(const ir::Kernel& kernel, const ir::Piece& p) const {
+    std::vector<std::string> values;
+    for (const std::string& name : p.arrays) {
+      const ArrayArgument& a = argument(kernel, name);
+      values.push_back(name);
+      for (int o = 0; is_strip(a) && o < inner(); ++o) values.push_back(stride(a, o, a.local));
+    }
+    for (int o = 0; o < inner(); ++o) values.push_back("s_" + axis(o));
+    values.insert(values.end(), p.scalars.begin(), p.scalars.end());
+    return values;
+  }
+
+  /// Inside a block: a row on which some stores do not live is another function's.
+  std::string partial_call(const ir::Kernel& kernel, std::size_t number) const {
+    return fmt::format(
+        "    if (checked && !({})) {{\n      {}_piece{}_partial({}, lives, {}, begin, end);\n"
+        "      continue;\n    }}\n",
+        all_live(outer_axes()), kernel.name, number,
+        fmt::join(passed_on(kernel, kernel.pieces[number]), ", "), fmt::join(outer_axes(), ", "));
+  }
+
+  std::string partial_row_of(const ir::Kernel& kernel, std::size_t number) const {
+    const ir::Piece& p = kernel.pieces[number];
+    LiveNames names{fmt::format("{}_piece{}", kernel.name, number),
+                    parameters(kernel, p, true),
+                    passed_on(kernel, p),
+                    {},
+                    outer_axes()};
+    for (const ir::Store& store : p.stores) {
+      const std::string step = stride(argument(kernel, store.array), row_axis(), store.array);
+      names.rows.push_back(fmt::format("{} + {} * {}", store.array, axis(row_axis()), step));
+    }
+    return partial_row(p, names);
   }
 
   /// A block of rows whose ends lie in the innermost layer: minus strip, the row between, plus strip, row by
@@ -181,6 +238,7 @@ class PiecePrinter : HostNames {
       }
       for (int o = 0; o < inner(); ++o) values.push_back("s_" + axis(o));
       values.insert(values.end(), kernel.pieces[number].scalars.begin(), kernel.pieces[number].scalars.end());
+      if (kernel.pieces[number].mixed) values.push_back(fmt::format("lives{}", number));
       out_ += fmt::format("    {}_piece{}_row({}, begin_{}, end_{});\n", kernel.name, number,
                           fmt::join(values, ", "), names[k], names[k]);
     }
@@ -228,6 +286,12 @@ std::vector<std::string> HostNames::core_arguments(const ir::Kernel& kernel, std
   std::set<std::string> scalars(kernel.pieces[base].scalars.begin(), kernel.pieces[base].scalars.end());
   scalars.insert(kernel.pieces[fused].scalars.begin(), kernel.pieces[fused].scalars.end());
   for (const std::string& scalar : scalars) result.push_back((declared ? "const real " : "") + scalar);
+  const ArgumentLayout layout(kernel, program_.dims());
+  for (const std::size_t number : {base, fused}) {
+    if (!kernel.pieces[number].mixed) continue;
+    result.push_back(declared ? fmt::format("const index* lives{}", number)
+                              : fmt::format("n + {}", layout.lives(number)));
+  }
   return result;
 }
 

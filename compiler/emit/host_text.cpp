@@ -49,6 +49,11 @@ class HostPrinter : HostNames {
         replaced(templates::host_prelude, "@REAL@", real_ == Real::float32 ? "float" : "double");
     prelude = replaced(prelude, "@LANES@", real_ == Real::float32 ? "16" : "8");
     out_ += replaced(prelude, "@FMA@", real_ == Real::float32 ? "__builtin_fmaf" : "__builtin_fma");
+    bool mixed = false;
+    for (const ir::Kernel& kernel : set_.kernels) {
+      for (const ir::Piece& p : kernel.pieces) mixed |= p.mixed;
+    }
+    if (mixed) out_ += templates::host_live;
   }
 
   /// The plane a call is for.
@@ -311,6 +316,12 @@ class HostPrinter : HostNames {
     }
     for (int o = 0; o < inner(); ++o) values.push_back("s_" + axis(o));
     values.insert(values.end(), p.scalars.begin(), p.scalars.end());
+    if (p.mixed)
+      values.push_back(fmt::format("n + {}", ArgumentLayout(kernel, program_.dims()).lives(number)));
+    if (p.mixed && row_axis() >= 0) {
+      for (int o = 0; o < row_axis(); ++o) values.push_back(at(o));
+      values.emplace_back("true");
+    }
     return values;
   }
 

@@ -21,6 +21,8 @@ ArgumentLayout::ArgumentLayout(const ir::Kernel& kernel, int dims) : dims_(dims)
     const bool base = piece.role == ir::Role::base;
     cores_.push_back(base ? size_ : -1);
     if (base) size_ += 2 * dims_;
+    lives_.push_back(piece.mixed ? size_ : -1);
+    if (piece.mixed) size_ += 2 * dims_ * (1 + static_cast<int>(piece.stores.size()));
   }
 }
 

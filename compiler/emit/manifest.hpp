@@ -19,6 +19,9 @@ enum class Real { float32, float64 };
 ///   core(p) + {2a, 2a+1}              of a base piece: rows (outer axes) outside strips and aprons, and the
 ///   span of the
 ///                                     innermost axis that its fused variants leave
+///   lives(p) + {2a, 2a+1}             of a mixed piece: where all its stores' fields live; then, 2*dims
+///   further for
+///                                     each store, where that one's field lives
 /// and in `tile`: {2a, 2a+1} lo and hi along outer axis a, then the rows of one block. The innermost axis has
 /// stride 1.
 class ArgumentLayout {
@@ -27,7 +30,8 @@ class ArgumentLayout {
   int outer() const { return dims_ - 1; }
   int strip(std::size_t array) const { return strips_[array]; }  ///< -1 if not a strip array
   int box(std::size_t piece, int side) const { return boxes_[piece] + side * 2 * dims_; }
-  int core(std::size_t piece) const { return cores_[piece]; }  ///< -1 if the piece is no base
+  int core(std::size_t piece) const { return cores_[piece]; }   ///< -1 if the piece is no base
+  int lives(std::size_t piece) const { return lives_[piece]; }  ///< -1 if the piece is not mixed
   int size() const { return size_; }
 
  private:
@@ -35,6 +39,7 @@ class ArgumentLayout {
   std::vector<int> strips_;
   std::vector<int> boxes_;
   std::vector<int> cores_;
+  std::vector<int> lives_;
   int size_ = 0;
 };
 

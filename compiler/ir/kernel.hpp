@@ -33,10 +33,11 @@ struct Let {
   Expr value;
 };
 
-/// array[point] = value.
+/// array[point] = value, where `field` lives; elsewhere in the piece's box the array keeps what it holds.
 struct Store {
   std::string array;
   Expr value;
+  std::string field;  ///< the Program's field the array holds
 };
 
 /// How a piece shares a row with others. A base piece has fused variants that do its work and one axis's
@@ -58,7 +59,12 @@ struct Piece {
   /// piece reads that far ahead what it writes; -1: it keeps step. No tile may then cut what it writes.
   int lead_axis = -1;
   int lead = 0;
-  std::string live_field;  ///< the piece covers the region within this field's live range
+  /// Where the piece acts: its region within the live ranges of its stores' fields. Where these differ
+  /// (`mixed`: components half a cell apart) its box is the smallest that holds them all, and each store
+  /// keeps to its own; strips are those of nodes and half cells together, beyond their own the profiles are
+  /// 0.
+  bool mixed = false;
+  std::string live_field;  ///< of the first store; of all of them where not mixed
   std::vector<Let> lets;
   std::vector<Store> stores;
   std::vector<std::string> arrays;   ///< local names used

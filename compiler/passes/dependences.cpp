@@ -2,96 +2,15 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/passes/dependences.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
-#include <map>
-#include <set>
 #include <string>
 
 #include "compiler/error.hpp"
+#include "compiler/passes/footprint.hpp"
 
 namespace ondula::passes {
 namespace {
-
-using ir::Expr;
-using ir::Kind;
-
-/// How an update touches one stored array: the furthest kind of neighbour it reads, and whether it writes.
-enum class Reach { none, point, row, neighbour };
-
-struct Touch {
-  Reach read = Reach::none;
-  bool written = false;
-  std::array<int, ir::max_axes> half_cells{};  // the furthest it reads along each axis, either way
-};
-
-/// Second-order fields are stored in two slots: 0 now, 1 the next level over the previous one.
-std::string slot_name(const ir::Program& program, const std::string& field, int level) {
-  const bool two = program.field(field).time_order == 2;
-  return two && level != 0 ? field + "#1" : field + "#0";
-}
-
-class Footprint {
- public:
-  Footprint(const ir::Program& program, const ir::Update& update, Concurrency concurrency = Concurrency::rows)
-      : program_(program), update_(update), concurrency_(concurrency) {
-    walk(update.value);
-    Touch& target = touches_[slot_name(program, update.field, 1)];
-    if (target.read > Reach::point) refuse("reads a neighbour of what it writes in place");
-    target.written = true;
-    if (update.accumulate) target.read = std::max(target.read, Reach::point);
-  }
-
-  const std::map<std::string, Touch>& touches() const { return touches_; }
-
-  /// Refuses to read a value of this step's beginning that `earlier` has overwritten: a first-order field has
-  /// one level only.
-  void require_not_overwritten(const ir::Update& earlier) const {
-    if (earlier.field == update_.field || program_.field(earlier.field).time_order == 2) return;
-    if (old_.contains(earlier.field)) {
-      refuse("reads " + earlier.field +
-             " as it was before its own update, which comes first and is in place");
-    }
-  }
-
- private:
-  /// An author's equation may ask for what kernels cannot do; a memory variable of ours may not.
-  [[noreturn]] void refuse(const std::string& what) const {
-    const std::string fault =
-        fmt::format("equation {}: the update of {} {}", program_.equation, update_.field, what);
-    if (program_.field(update_.field).strip_axis >= 0) throw InternalError(fault);
-    throw UserError(update_.location.line > 0 ? update_.location.text() + ": " + fault : fault);
-  }
-
-  void walk(Expr e) {
-    if (!seen_.insert(e->id).second) return;
-    if (e->kind == Kind::field) {
-      const ir::Field& field = program_.field(e->name);
-      const ir::Field& target = program_.field(update_.field);
-      Touch& touch = touches_[slot_name(program_, e->name, e->level)];
-      Reach reach = Reach::point;
-      for (int axis = 0; axis < program_.dims(); ++axis) {
-        const auto a = static_cast<std::size_t>(axis);
-        const int away = std::abs(target.stagger[a] + e->offset[a] - field.stagger[a]);
-        touch.half_cells[a] = std::max(touch.half_cells[a], away);
-        const bool in_row = axis == program_.dims() - 1 && concurrency_ == Concurrency::rows;
-        if (away != 0) reach = std::max(reach, in_row ? Reach::row : Reach::neighbour);
-      }
-      if (e->level < 1) old_.insert(e->name);
-      touch.read = std::max(touch.read, reach);
-    }
-    for (const Expr arg : e->args) walk(arg);
-  }
-
-  const ir::Program& program_;
-  const ir::Update& update_;
-  Concurrency concurrency_;
-  std::map<std::string, Touch> touches_;
-  std::set<std::string> old_;  // fields read at a level before the step's new one
-  std::set<std::uint32_t> seen_;
-};
 
 /// Every update of the step against those before it, across injections and halos too.
 void refuse_overwritten(const ir::Program& program) {
@@ -120,15 +39,17 @@ Lead lead_of(const ir::Program& program, const std::string& strip, const Touch& 
 
 /// What `later` demands of `earlier`: nothing, order within a row, that `earlier` runs ahead by `lead`, or a
 /// sweep of its own.
-Relation relation(const ir::Program& program, const Footprint& earlier, const Footprint& later, Lead& lead) {
+Relation relation(const ir::Program& program, const Footprint& earlier, const Footprint& later,
+                  Concurrency concurrency, Lead& lead) {
+  const Reach far = concurrency == Concurrency::rows ? Reach::neighbour : Reach::row;
   Relation result = Relation::free;
   for (const auto& [name, first] : earlier.touches()) {
     const auto found = later.touches().find(name);
     if (found == later.touches().end()) continue;
     const Touch& second = found->second;
     if (!first.written && !second.written) continue;
-    const bool flow = first.written && second.read == Reach::neighbour;
-    const bool anti = second.written && first.read == Reach::neighbour;
+    const bool flow = first.written && second.read >= far;
+    const bool anti = second.written && first.read >= far;
     Relation one = flow || anti ? Relation::apart : Relation::ordered;
     if (flow && !anti) {
       lead = lead_of(program, name.substr(0, name.find('#')), second);
@@ -145,12 +66,13 @@ class Grouping {
   Grouping(const ir::Program& program, const std::vector<int>& updates, bool lookahead,
            Concurrency concurrency)
       : updates_(updates),
+        concurrency_(concurrency),
         relations_(updates.size(), std::vector<Relation>(updates.size(), Relation::free)),
         leads_(updates.size()) {
     std::vector<Footprint> footprints;
     for (const int index : updates) {
-      footprints.emplace_back(
-          program, std::get<ir::Update>(program.operations[static_cast<std::size_t>(index)]), concurrency);
+      footprints.emplace_back(program,
+                              std::get<ir::Update>(program.operations[static_cast<std::size_t>(index)]));
     }
     for (std::size_t j = 0; j < updates.size(); ++j) {
       for (std::size_t i = 0; i < j; ++i) relate(program, footprints, i, j, lookahead);
@@ -187,7 +109,7 @@ class Grouping {
   void relate(const ir::Program& program, const std::vector<Footprint>& footprints, std::size_t i,
               std::size_t j, bool lookahead) {
     Lead lead;
-    Relation found = relation(program, footprints[i], footprints[j], lead);
+    Relation found = relation(program, footprints[i], footprints[j], concurrency_, lead);
     if (found == Relation::ahead) {
       // Who runs ahead may depend on nobody who keeps step, and has one axis to do so.
       const bool follows =
@@ -206,11 +128,18 @@ class Grouping {
   int apart(std::size_t i, std::size_t j) const { return relations_[i][j] == Relation::apart ? 1 : 0; }
 
   const std::vector<int>& updates_;
+  Concurrency concurrency_;
   std::vector<std::vector<Relation>> relations_;
   std::vector<Lead> leads_;
 };
 
 }  // namespace
+
+const Lead& Sweep::lead(int index) const {
+  const auto found = std::find(updates.begin(), updates.end(), index);
+  if (found == updates.end()) throw InternalError("an update that is not in its sweep");
+  return leads.at(static_cast<std::size_t>(found - updates.begin()));
+}
 
 std::vector<SweepOrOperation> dependences(const ir::Program& expanded, bool lookahead,
                                           Concurrency concurrency) {

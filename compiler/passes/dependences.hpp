@@ -13,12 +13,17 @@ namespace ondula::passes {
 struct Lead {
   int axis = -1;  ///< -1: it keeps step
   int cells = 0;
+  friend bool operator==(const Lead&, const Lead&) = default;
 };
 
-/// One sweep: indices into program.operations, all updates, in order; each with its lead.
+/// One sweep: indices into program.operations, all updates, in order; each with its lead. `groups` says which
+/// of them are done in one piece: see fuse, which fills it.
 struct Sweep {
   std::vector<int> updates;
   std::vector<Lead> leads;
+  std::vector<std::vector<int>> groups;
+  /// Of the update with that index; throws InternalError if it is not in the sweep.
+  const Lead& lead(int index) const;
 };
 
 /// The step as sweeps and other operations, in order: exactly one of the two is set.

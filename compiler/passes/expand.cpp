@@ -95,7 +95,9 @@ class Expander {
         tap(-weights[m], -half_cells);
       }
     }
-    return collected(pool_.sum(std::move(terms)));
+    const Expr all = collected(pool_.sum(std::move(terms)));
+    // First derivatives stay whole within a larger sum, so that every use of one is the same expression.
+    return e->staggered && all->kind == Kind::sum ? pool_.function("whole", {all}) : all;
   }
 
   /// Terms scalar*rest of a sum with the same rest become one; scalars are made of constants and symbols.

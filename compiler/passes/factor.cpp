@@ -40,6 +40,7 @@ class Factorer {
       case Kind::quotient:
         return pool_.function("div", {binary(e->args[0]), binary(e->args[1])});
       case Kind::function: {
+        if (e->name == "whole") return binary(e->args[0]);
         std::vector<Expr> args;
         for (const Expr arg : e->args) args.push_back(binary(arg));
         return pool_.function(e->name, std::move(args));

@@ -44,17 +44,23 @@ class Hoister {
 
  private:
   Expr hoisted_product(Expr e) {
-    std::vector<Expr> steady, moving;
+    std::vector<Expr> steady, averages, moving;
     for (const Expr factor : e->args) {
       if (factor->kind == Kind::average)
-        moving.push_back(averaged(factor));
+        averages.push_back(factor);
       else if (ir::time_dependent(factor))
         moving.push_back(hoist(factor));
       else
         steady.push_back(factor);
     }
-    if (!steady.empty()) moving.insert(moving.begin(), constant_in_time(pool_.product(std::move(steady))));
-    return pool_.product(std::move(moving));
+    std::vector<Expr> factors;
+    const Expr scale = pool_.product(std::move(steady));
+    const bool folds = !averages.empty() && !ir::contains(scale, Kind::parameter);
+    if (!folds && !ir::is_constant(scale, 1)) factors.push_back(constant_in_time(scale));
+    for (std::size_t i = 0; i < averages.size(); ++i)
+      factors.push_back(averaged(averages[i], folds && i == 0 ? scale : pool_.constant(1)));
+    factors.insert(factors.end(), moving.begin(), moving.end());
+    return pool_.product(std::move(factors));
   }
 
   Expr constant_in_time(Expr e) {
@@ -62,7 +68,7 @@ class Hoister {
     if (ir::contains(e, Kind::average)) {
       const ScaledCoefficient parts = scaled(pool_, e);
       if (parts.nodal->kind == Kind::average) {
-        return pool_.product({constant_in_time(parts.scalar), averaged(parts.nodal)});
+        return averaged(parts.nodal, parts.scalar);
       }
       return rewrite(pool_, e, [&](Expr node) {
         if (node->kind == Kind::average) return averaged(node);
@@ -97,8 +103,11 @@ class Hoister {
     return name;
   }
 
-  /// Harmonic mean of the nodes around an off-node point; a nodal value read elsewhere is its own mean.
-  Expr averaged(Expr e) {
+  Expr averaged(Expr e) { return averaged(e, pool_.constant(1)); }
+
+  /// `scale` times the harmonic mean of the nodes around an off-node point; a nodal value read elsewhere is
+  /// its own mean.
+  Expr averaged(Expr e, Expr scale) {
     std::vector<HalfCells> around = {HalfCells{}};
     for (std::size_t axis = 0; axis < e->offset.size(); ++axis) {
       std::vector<HalfCells> next;
@@ -117,13 +126,15 @@ class Hoister {
       around = std::move(next);
     }
     const Expr nodal = e->args[0];
-    if (around.size() == 1) return pool_.coefficient(coefficient_name(nodal), around[0]);
+    if (around.size() == 1)
+      return pool_.product({constant_in_time(scale), pool_.coefficient(coefficient_name(nodal), around[0])});
     const Expr one = pool_.constant(1);
     const bool reciprocal = nodal->kind == Kind::quotient && ir::is_constant(nodal->args[0], 1);
     const std::string name = coefficient_name(reciprocal ? nodal->args[1] : pool_.quotient(one, nodal));
     std::vector<Expr> terms;
     for (const HalfCells& at : around) terms.push_back(pool_.coefficient(name, at));
-    return pool_.quotient(pool_.constant(static_cast<int>(around.size())), pool_.sum(std::move(terms)));
+    const Expr count = pool_.constant(static_cast<int>(around.size()));
+    return pool_.quotient(constant_in_time(pool_.product({count, scale})), pool_.sum(std::move(terms)));
   }
 
   ir::Program& program_;

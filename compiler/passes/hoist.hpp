@@ -9,8 +9,8 @@ namespace ondula::passes {
 /// Scalar factors of symbols become run-time Scalars w0, w1, ... (never negative in their leading constant,
 /// so that taps of opposite sign share one); pointwise expressions of the parameters become Coefficients c0,
 /// c1, ..., a nodal coefficient together with its scalar. An average off the node reads the hoisted
-/// reciprocal at the nodes around:
-///   mean[1/2](1/rho)  ->  2/(c0 + c0[1]),  c0 = rho.
+/// reciprocal at the nodes around, its scale folded into the numerator:
+///   dt*mean[1/2](1/rho)  ->  w0/(c0 + c0[1]),  w0 = 2*dt,  c0 = rho.
 ir::Program hoist(const ir::Program& program);
 
 }  // namespace ondula::passes

@@ -10,6 +10,7 @@
 
 #include "compiler/error.hpp"
 #include "compiler/passes/factor.hpp"
+#include "compiler/passes/fuse.hpp"
 #include "compiler/passes/linear.hpp"
 #include "compiler/passes/names.hpp"
 
@@ -21,15 +22,6 @@ using ir::HalfCells;
 using ir::Kind;
 using ir::RegionKind;
 
-/// Updates that cover the same points: same region, stagger and surface rules.
-bool same_points(const ir::Program& program, const ir::Update& a, const ir::Update& b) {
-  const ir::Field& f = program.field(a.field);
-  const ir::Field& g = program.field(b.field);
-  const bool same_rules =
-      f.everywhere == g.everywhere && (f.everywhere || (f.kind == g.kind && f.component == g.component));
-  return a.regions == b.regions && f.stagger == g.stagger && same_rules;
-}
-
 class KernelBuilder {
  public:
   KernelBuilder(const ir::Program& program, std::string name) : program_(program), pool_(*program.pool) {
@@ -37,7 +29,9 @@ class KernelBuilder {
   }
 
   ir::Kernel build(const Sweep& sweep) {
-    const std::vector<Group> groups = grouped(sweep);
+    std::vector<Group> groups;
+    for (const std::vector<int>& updates : sweep.groups)
+      groups.push_back({updates, update(updates.at(0)).regions.at(0), sweep.lead(updates[0])});
     std::map<std::size_t, int> bases;  // group of a correction -> piece it corrects
     for (std::size_t g = 0; g < groups.size(); ++g) {
       const auto corrected = bases.find(g);
@@ -76,21 +70,6 @@ class KernelBuilder {
     Lead lead;
   };
 
-  /// Consecutive updates that cover the same points and keep step.
-  std::vector<Group> grouped(const Sweep& sweep) const {
-    std::vector<Group> groups;
-    for (std::size_t i = 0; i < sweep.updates.size(); ++i) {
-      const int index = sweep.updates[i];
-      const Lead& lead = sweep.leads[i];
-      const bool joins = !groups.empty() && groups.back().lead.axis == lead.axis &&
-                         groups.back().lead.cells == lead.cells &&
-                         same_points(program_, update(groups.back().updates.back()), update(index));
-      if (!joins) groups.push_back({{}, update(index).regions.at(0), lead});
-      groups.back().updates.push_back(index);
-    }
-    return groups;
-  }
-
   /// The later strip groups that correct what live group `g` computes. Rows of 1-D have no outer axis to tell
   /// them apart.
   std::vector<std::size_t> corrections_of(const std::vector<Group>& groups, std::size_t g) const {
@@ -115,9 +94,11 @@ class KernelBuilder {
     piece_.base = base;
     piece_.region = region;
     piece_.live_field = update(group[0]).field;
+    for (const int index : group)
+      piece_.mixed |= !same_points(program_, update(group[0]).field, update(index).field);
     piece_.location = update(group[0]).location;
     stored_.clear();
-    std::vector<std::pair<std::string, Expr>> values;
+    std::vector<ir::Store> values;
     std::vector<std::string> names;
     for (const int index : group) {
       const ir::Update& u = update(index);
@@ -131,11 +112,11 @@ class KernelBuilder {
       value = factor(pool_, value);
       stored_[array] = value;
       const auto known =
-          std::find_if(values.begin(), values.end(), [&](const auto& v) { return v.first == array; });
+          std::find_if(values.begin(), values.end(), [&](const auto& v) { return v.array == array; });
       if (known != values.end())
-        known->second = value;
+        known->value = value;
       else
-        values.emplace_back(array, value);
+        values.push_back({array, value, u.field});
       names.push_back(u.field);
     }
     piece_.comment = fmt::format("{}{}", fmt::join(names, ", "), where(region));
@@ -243,14 +224,14 @@ class KernelBuilder {
   }
 
   /// Shared subtrees and long ones become lets, operands before their users.
-  void emit_lets(const std::vector<std::pair<std::string, Expr>>& values) {
+  void emit_lets(const std::vector<ir::Store>& values) {
     std::map<std::uint32_t, int> uses;
-    for (const auto& [array, value] : values) count(value, uses);
+    for (const ir::Store& store : values) count(store.value, uses);
     std::map<std::uint32_t, Expr> named;
     std::set<std::string> arrays, scalars;
-    for (const auto& [array, value] : values) {
-      piece_.stores.push_back({array, lettered(value, uses, named)});
-      arrays.insert(array);
+    for (const ir::Store& store : values) {
+      piece_.stores.push_back({store.array, lettered(store.value, uses, named), store.field});
+      arrays.insert(store.array);
     }
     for (const ir::Let& let : piece_.lets) used(let.value, arrays, scalars);
     for (const ir::Store& store : piece_.stores) used(store.value, arrays, scalars);

@@ -7,7 +7,7 @@
 
 namespace ondula::passes {
 
-/// Consecutive updates of one region share a piece, and what one has just stored another uses as a value;
+/// The updates of a group (see fuse) share a piece, and what one has just stored another uses as a value;
 /// strips and aprons become one piece for each side. Offsets become array cells; values become binary trees
 /// (see factor.hpp), shared or long subtrees lets. Kernel names are
 /// EQUATION_DIMSd_oORDER_DIRECTION_sweepK. Throws UserError with the author's line for layers around

@@ -25,10 +25,10 @@ const std::set<std::string>& reserved() {
       "blockIdx", "blockDim", "threadIdx", "gridDim", "warpSize", "dim3", "half", "asm_volatile", "planes",
       "high", "side", "within", "i0",
       // the emitters' own
-      "real", "index", "ask", "ahead", "first_ahead", "last_ahead", "arrays", "scalars", "n", "tile", "begin",
-      "first", "last", "earlier", "begin_low", "end_low", "begin_middle", "end_middle", "begin_high",
-      "end_high", "later", "end", "row", "i", "z", "y", "x", "fma", "sqrt", "exp", "sin", "cos", "main",
-      "linux", "unix", "errno", "assert"};
+      "real", "index", "ask", "ahead", "first_ahead", "last_ahead", "lives", "checked", "edges", "kept",
+      "stored", "at", "from", "until", "arrays", "scalars", "n", "tile", "begin", "first", "last", "earlier",
+      "begin_low", "end_low", "begin_middle", "end_middle", "begin_high", "end_high", "later", "end", "row",
+      "i", "z", "y", "x", "fma", "sqrt", "exp", "sin", "cos", "main", "linux", "unix", "errno", "assert"};
   return names;
 }
 

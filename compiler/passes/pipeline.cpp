@@ -14,6 +14,7 @@
 #include "compiler/passes/expand.hpp"
 #include "compiler/passes/hoist.hpp"
 #include "compiler/passes/lower.hpp"
+#include "compiler/passes/materialize.hpp"
 #include "compiler/passes/surface.hpp"
 
 namespace ondula::passes {
@@ -67,7 +68,11 @@ Compilation compile(const EquationDefinition& definition, const PipelineOptions&
     return dependences(expanded, host, host ? Concurrency::rows : Concurrency::points);
   });
   const ir::Program hoisted = recorder.run("hoist", [&] { return hoist(expanded); });
-  result.kernels = recorder.run("lower", [&] { return lower(hoisted, step); });
+  const ir::Program program = recorder.run("materialize", [&] { return materialize(hoisted, step); });
+  // A GPU's kernel holds all pieces of a sweep: what they load in common it loads once without being told.
+  const Fusion fusion = options.target == Target::cuda ? Fusion::points : options.fusion;
+  const auto pieces = recorder.run("fuse", [&] { return fuse(program, step, fusion); });
+  result.kernels = recorder.run("lower", [&] { return lower(program, pieces); });
   return result;
 }
 

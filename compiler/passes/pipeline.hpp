@@ -8,6 +8,7 @@
 #include "compiler/dsl/dsl.hpp"
 #include "compiler/ir/kernel.hpp"
 #include "compiler/passes/dependences.hpp"
+#include "compiler/passes/fuse.hpp"
 
 namespace ondula::passes {
 
@@ -21,6 +22,7 @@ struct PipelineOptions {
   bool stretched = false;  ///< CPML with kappa != 1
   bool dumps = false;      ///< keep the listings
   Target target = Target::host;
+  Fusion fusion = Fusion::loads;  ///< of the host's pieces; changes no value
 };
 
 /// One pass as it ran: its listing only where it changed something.

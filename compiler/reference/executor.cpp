@@ -14,11 +14,35 @@
 namespace ondula::reference {
 namespace {
 
+/// A memory variable differentiated along another axis than its own has no images beyond that axis's faces:
+/// both must be layers, beyond which everything is 0.
+void require_layers(const ir::Program& program, const ir::Domain& domain, ir::Expr e, int across) {
+  if (e->kind == ir::Kind::derivative) across |= 1 << e->axis;
+  if (e->kind == ir::Kind::field) {
+    const int strip = program.field(e->name).strip_axis;
+    const bool layer = strip >= 0 && domain.pad[at(strip)][0] + domain.pad[at(strip)][1] > 0;
+    for (int axis = 0; axis < domain.dims && layer; ++axis) {
+      const auto& faces = domain.faces[at(axis)];
+      const bool open = faces[0] == FaceKind::absorbing && faces[1] == FaceKind::absorbing;
+      if (axis == strip || (across & (1 << axis)) == 0 || open) continue;
+      throw UserError(
+          fmt::format("equation {}: derivatives along two axes are nested, as in grad(div(v)): "
+                      "with a layer along {} they need layers on both faces of {}",
+                      program.equation, program.axes[at(strip)], program.axes[at(axis)]));
+    }
+  }
+  for (const ir::Expr arg : e->args) require_layers(program, domain, arg, across);
+}
+
 void require_fit(const ir::Program& program, const ir::Domain& domain) {
   ir::verify(program, "reference");
   if (program.dims() != domain.dims) {
     throw InternalError(
         fmt::format("equation {} has {} axes, the domain {}", program.equation, program.dims(), domain.dims));
+  }
+  for (const ir::Operation& operation : program.operations) {
+    const auto* update = std::get_if<ir::Update>(&operation);
+    if (update != nullptr) require_layers(program, domain, update->value, 0);
   }
   for (int axis = 0; axis < domain.dims; ++axis) {
     const auto& faces = domain.faces[at(axis)];

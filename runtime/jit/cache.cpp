@@ -54,7 +54,9 @@ bool is_entry(const StoredFile& file) {
 }
 
 bool is_failed_source(const StoredFile& file) {
-  return !file.temporary && folder_of(file) == failed_folder && file.path.extension() == ".cpp" &&
+  const std::string extension_of_text = file.path.extension().string();
+  return !file.temporary && folder_of(file) == failed_folder &&
+         (extension_of_text == ".cpp" || extension_of_text == ".cu") &&
          is_hex(file.path.stem().string(), key_digits);
 }
 
@@ -162,17 +164,19 @@ void Cache::trim(const fs::path& newest) const {
   }
 }
 
-std::string Cache::save_failed_source(const std::string& key, const std::string& source) {
+std::string Cache::save_failed_source(const std::string& key, const std::string& source,
+                                      const std::string& extension_of_text) {
   const auto bytes = std::as_bytes(std::span(source));
-  fs::path path = directory_.empty() ? fs::path() : directory_ / failed_folder / (key + ".cpp");
+  fs::path path = directory_.empty() ? fs::path() : directory_ / failed_folder / (key + extension_of_text);
   try {
     if (!path.empty()) publish_file(path, bytes, fault_);
   } catch (const std::exception&) {
     path.clear();  // the compile error is what the caller has to hear of; another place will do
   }
   if (!path.empty()) return path.string();
-  std::string name = (fs::path(read_environment().temporary) / "ondula-XXXXXX.cpp").string();
-  const int descriptor = ::mkstemps(name.data(), 4);
+  std::string name =
+      (fs::path(read_environment().temporary) / ("ondula-XXXXXX" + extension_of_text)).string();
+  const int descriptor = ::mkstemps(name.data(), static_cast<int>(extension_of_text.size()));
   if (descriptor < 0) return "";
   const bool written =
       ::write(descriptor, source.data(), source.size()) == static_cast<ssize_t>(source.size());

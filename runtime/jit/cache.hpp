@@ -45,7 +45,9 @@ class Cache {
   void discard(const std::string& key, const std::string& reason);
   /// Keeps a source that did not compile, in the cache or else in the temporary folder. The path, or "" if
   /// nowhere.
-  std::string save_failed_source(const std::string& key, const std::string& source);
+  /// `extension` is ".cpp" or ".cu".
+  std::string save_failed_source(const std::string& key, const std::string& source,
+                                 const std::string& extension = ".cpp");
 
   /// The folder; empty when off or when there is no place for one.
   const std::filesystem::path& directory() const { return directory_; }

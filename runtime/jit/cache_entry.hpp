@@ -12,12 +12,12 @@ namespace ondula::jit {
 /// What the cache keeps of one compilation.
 struct CacheEntry {
   std::string key;                   ///< 32 hexadecimal digits
-  std::string backend;               ///< "host"
+  std::string backend;               ///< "host" or "cuda"
   std::string equation;              ///< whose kernels these are
   std::string source;                ///< the full text; compared on load
   std::vector<std::string> options;  ///< the compiler's arguments
-  std::string architecture;          ///< "x86-64"
-  std::string cpu;                   ///< vendor, family, model and features in words
+  std::string architecture;          ///< "x86-64", "sm_90", "compute_90"
+  std::string cpu;                   ///< vendor, family, model and features in words; empty for cuda
   std::string compiler;              ///< name and version
   std::string log;                   ///< what the compiler said
   std::string manifest;              ///< the emitter's, as it came

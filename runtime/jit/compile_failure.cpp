@@ -22,9 +22,11 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-/// The line number of "NAME:LINE:COLUMN: error: ..."; nothing for any other line of the log.
+/// The line number of Clang's "NAME:LINE:COLUMN: error: ..." or NVRTC's "NAME(LINE): error: ..."; nothing for
+/// any other line of the log.
 std::optional<std::size_t> error_line(const std::string& line, const std::string& name) {
-  if (!line.starts_with(name + ":") || line.find("error: ") == std::string::npos) return std::nullopt;
+  if (!line.starts_with(name + ":") && !line.starts_with(name + "(")) return std::nullopt;
+  if (line.find("error") == std::string::npos) return std::nullopt;
   const long number = std::strtol(line.c_str() + name.size() + 1, nullptr, 10);
   return number > 0 ? std::optional(static_cast<std::size_t>(number)) : std::nullopt;
 }
@@ -60,8 +62,8 @@ std::string describe_failure(const CompileFailure& failure) {
   }
   if (errors == 0) shown = failure.log;
   if (errors > shown_most) shown += fmt::format("  and {} more\n", errors - shown_most);
-  return fmt::format("the host kernels of equation '{}' did not compile:\n{}  options: {}\n  source: {}",
-                     failure.equation, shown,
+  return fmt::format("the {} kernels of equation '{}' did not compile:\n{}  options: {}\n  source: {}",
+                     failure.backend, failure.equation, shown,
                      failure.options.empty() ? "the defaults" : join(failure.options, " "),
                      failure.saved_path.empty() ? "could not be saved" : failure.saved_path);
 }

@@ -9,6 +9,7 @@ namespace ondula::jit {
 
 /// What is known of a failed compilation.
 struct CompileFailure {
+  std::string backend = "host";      ///< whose compiler
   std::string equation;              ///< whose kernels
   std::string source;                ///< the text
   std::string name;                  ///< the text's name in the log

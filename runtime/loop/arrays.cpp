@@ -74,6 +74,7 @@ std::vector<ArrayPlan> plan_arrays(const ir::KernelSet& set, const ir::Domain& d
                                    std::size_t element_bytes) {
   std::vector<ArrayPlan> plans;
   const int halo = common_halo(set);
+  const bool joint = joint_strips(set);
   const Layout full = full_layout(domain, halo, element_bytes);
   for (const ir::Field& field : set.program.fields) {
     if (field.strip_axis < 0) {
@@ -83,9 +84,9 @@ std::vector<ArrayPlan> plan_arrays(const ir::KernelSet& set, const ir::Domain& d
     }
     const bool half = field.stagger[static_cast<std::size_t>(field.strip_axis)] != 0;
     for (int side = 0; side < 2; ++side) {
-      ir::Range range = domain.strip(field.strip_axis, side, half);
+      ir::Range range = strip_range(domain, field.strip_axis, side, half, joint);
       if (range.size() == 0) continue;
-      const WideStrips wide = wide_strips(domain, half, set.program.radius(), element_bytes);
+      const WideStrips wide = wide_strips(domain, half, joint, set.program.radius(), element_bytes);
       if (field.strip_axis == domain.dims - 1 && wide.usable)
         range = wide.sides[static_cast<std::size_t>(side)];
       plans.push_back({strip_key(field.name, side), strip_layout(domain, field.strip_axis, side, range,

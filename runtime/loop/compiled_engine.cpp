@@ -16,6 +16,7 @@
 #include "compiler/passes/schedule.hpp"
 #include "compiler/passes/surface.hpp"
 #include "runtime/loop/arrays.hpp"
+#include "runtime/loop/boxes.hpp"
 #include "runtime/loop/engine.hpp"
 #include "runtime/loop/factor.hpp"
 #include "runtime/loop/halo.hpp"
@@ -50,11 +51,6 @@ Real largest_magnitude(const Real* data, std::int64_t count) {
   for (std::int64_t i = whole; i < count; ++i)
     most[0] = std::max(most[0], std::bit_cast<Bits>(data[i]) & magnitude);
   return std::bit_cast<Real>(*std::max_element(most.begin(), most.end()));
-}
-
-ir::Range common(const ir::Range& a, const ir::Range& b) {
-  const ir::Range both{std::max(a.lo, b.lo), std::min(a.hi, b.hi)};
-  return both.hi > both.lo ? both : ir::Range{both.lo, both.lo};
 }
 
 /// One deposit of a source: where, with which weights, fed by which samples.
@@ -359,11 +355,18 @@ class CompiledEngine final : public Engine {
         launch.integers[at(places.strip(a) + 1 + axis)] = layout.stride[at(axis)];
       }
     }
+    const Boxes boxes(set_, domain, sizeof(Real));
     for (std::size_t p = 0; p < kernel.pieces.size(); ++p) {
       const ir::Piece& piece = kernel.pieces[p];
       for (int side = 0; side < piece.sides(); ++side)
-        put(launch, places.box(p, side), piece_box(piece, side));
-      if (places.core(p) >= 0) put(launch, places.core(p), core_box(piece));
+        put(launch, places.box(p, side), boxes.piece(piece, side));
+      if (places.core(p) >= 0) put(launch, places.core(p), boxes.core(piece));
+      if (places.lives(p) < 0) continue;
+      int position = places.lives(p);
+      for (const ir::Box& box : boxes.lives(piece)) {
+        put(launch, position, box);
+        position += 2 * domain.dims;
+      }
     }
     bind_scalars(kernel, launch);
     const std::int64_t row_bytes =
@@ -396,54 +399,6 @@ class CompiledEngine final : public Engine {
       launch.integers[at(position + 2 * axis)] = box[at(axis)].lo;
       launch.integers[at(position + 2 * axis + 1)] = box[at(axis)].hi;
     }
-  }
-
-  WideStrips wide(const ir::Field& field) const {
-    const bool half = field.stagger[at(setup_.domain.dims - 1)] != 0;
-    return wide_strips(setup_.domain, half, set_.program.radius(), sizeof(Real));
-  }
-
-  ir::Box piece_box(const ir::Piece& piece, int side) const {
-    const ir::Field& field = set_.program.field(piece.live_field);
-    const WideStrips strips = wide(field);
-    ir::Box box;
-    for (int axis = 0; axis < setup_.domain.dims; ++axis) {
-      ir::Range range = setup_.domain.live(field, axis);
-      if (axis == piece.region.axis) {
-        const bool half = field.stagger[at(axis)] != 0;
-        const bool grown = axis == setup_.domain.dims - 1 && strips.usable && piece.role != ir::Role::alone;
-        const bool apron = piece.region.kind == ir::RegionKind::apron;
-        ir::Range cut = apron ? setup_.domain.apron(axis, side, half, set_.program.radius())
-                              : setup_.domain.strip(axis, side, half);
-        if (grown) cut = strips.sides[at(side)];
-        // The grown strip holds the apron already.
-        if (apron && axis == setup_.domain.dims - 1 && strips.usable && setup_.domain.dims > 1)
-          cut = {cut.lo, cut.lo};
-        range = common(range, cut);
-      }
-      box[at(axis)] = range;
-    }
-    return box;
-  }
-
-  /// Rows beyond strips and aprons; none where the innermost strips cannot grow, so that no row takes the
-  /// fused variant.
-  ir::Box core_box(const ir::Piece& base) const {
-    const ir::Domain& domain = setup_.domain;
-    const ir::Field& field = set_.program.field(base.live_field);
-    const WideStrips strips = wide(field);
-    const int inner = domain.dims - 1;
-    ir::Box box;
-    for (int axis = 0; axis < inner; ++axis) {
-      const bool half = field.stagger[at(axis)] != 0;
-      const int radius = set_.program.radius();
-      const auto low = domain.apron(axis, 0, half, radius);
-      const auto high = domain.apron(axis, 1, half, radius);
-      box[at(axis)] = common({low.hi, high.lo}, domain.live(field, axis));
-      if (!strips.usable) box[at(axis)] = {box[at(axis)].hi, box[at(axis)].hi};
-    }
-    box[at(inner)] = common(domain.live(field, inner), {strips.sides[0].hi, strips.sides[1].lo});
-    return box;
   }
 
   void bind_scalars(const ir::Kernel& kernel, device::Launch& launch) const {

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/loop/layout.hpp"
 
+#include <algorithm>
+
 #include <array>
 
 namespace ondula::loop {
@@ -68,11 +70,30 @@ Layout strip_layout(const ir::Domain& domain, int axis, int side, const ir::Rang
   return arranged(axes, domain.dims, 0, unit);
 }
 
-WideStrips wide_strips(const ir::Domain& domain, bool half, int radius, std::size_t element_bytes) {
+bool joint_strips(const ir::KernelSet& set) {
+  for (const ir::Kernel& kernel : set.kernels) {
+    for (const ir::Piece& piece : kernel.pieces) {
+      if (piece.mixed) return true;
+    }
+  }
+  return false;
+}
+
+ir::Range strip_range(const ir::Domain& domain, int axis, int side, bool half, bool joint) {
+  if (!joint) return domain.strip(axis, side, half);
+  const ir::Range nodes = domain.strip(axis, side, false);
+  const ir::Range halves = domain.strip(axis, side, true);
+  // A face without a layer: where the nodes end.
+  if (nodes.size() == 0) return nodes;
+  return {std::min(nodes.lo, halves.lo), std::max(nodes.hi, halves.hi)};
+}
+
+WideStrips wide_strips(const ir::Domain& domain, bool half, bool joint, int radius,
+                       std::size_t element_bytes) {
   const int axis = domain.dims - 1;
   const std::int64_t unit = line_bytes / static_cast<std::int64_t>(element_bytes);
-  const ir::Range lo = domain.strip(axis, 0, half);
-  const ir::Range hi = domain.strip(axis, 1, half);
+  const ir::Range lo = strip_range(domain, axis, 0, half, joint);
+  const ir::Range hi = strip_range(domain, axis, 1, half, joint);
   WideStrips wide;
   wide.sides[0] = {lo.lo, lo.size() == 0 ? lo.lo : rounded(lo.hi + radius, unit)};
   wide.sides[1] = {hi.size() == 0 ? hi.hi : (hi.lo - radius) / unit * unit, hi.hi};

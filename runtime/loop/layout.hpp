@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "compiler/ir/domain.hpp"
+#include "compiler/ir/kernel.hpp"
 
 namespace ondula::loop {
 
@@ -30,6 +31,13 @@ Layout full_layout(const ir::Domain& domain, int halo, std::size_t element_bytes
 Layout strip_layout(const ir::Domain& domain, int axis, int side, const ir::Range& range, int reach,
                     std::size_t element_bytes);
 
+/// Some piece's stores live half a cell apart (see Piece::mixed): then the strips of nodes and of half cells
+/// are taken as one, for every array and piece.
+bool joint_strips(const ir::KernelSet& set);
+
+/// The strip of `axis` on one side for nodes or half cells, or (`joint`) the smallest range that holds both.
+ir::Range strip_range(const ir::Domain& domain, int axis, int side, bool half, bool joint);
+
 /// A strip of the innermost axis with its apron, grown inwards to whole vectors of 64 bytes, so that the row
 /// between the two sides starts and ends on vectors. Beyond strip and apron all it adds is zero. Empty where
 /// the sides would meet, or for a face without a layer.
@@ -37,6 +45,7 @@ struct WideStrips {
   bool usable = false;
   std::array<ir::Range, 2> sides;
 };
-WideStrips wide_strips(const ir::Domain& domain, bool half, int radius, std::size_t element_bytes);
+WideStrips wide_strips(const ir::Domain& domain, bool half, bool joint, int radius,
+                       std::size_t element_bytes);
 
 }  // namespace ondula::loop

@@ -63,7 +63,7 @@ TEST_CASE("elastic: four free faces conserve the energy of noise over 20,000 ste
     CAPTURE(order);
     const EngineCase c = noise_medium({15, 18}, order, FaceKind::free_surface);
     const double worst = drift(on_host(equations::elastic(), c), c, 20000);
-    CHECK(worst < 1e-11);
+    CHECK(worst < 1e-12);
     found += fmt::format(" {:.1e}", worst);
   }
   MESSAGE("relative drift:" << found);
@@ -75,7 +75,7 @@ TEST_CASE("elastic: six free faces conserve the energy in 3-D, edges and corners
     EngineCase c = noise_medium({7, 9, 8}, order, FaceKind::free_surface);
     c.dt = 8e-4;
     const double worst = drift(on_host(equations::elastic(), c), c, 2000);
-    CHECK(worst < 1e-11);
+    CHECK(worst < 1e-12);
     MESSAGE("order ", order, ": relative drift ", worst);
   }
 }
@@ -89,7 +89,7 @@ TEST_CASE("elastic: walls, and walls beside free faces, conserve the energy, 1-D
       if (mixed) c.domain.faces[0][0] = c.domain.faces[shape.size() - 1][1] = FaceKind::free_surface;
       c.dt = 8e-4;
       const double found = drift(on_host(equations::elastic(), c), c, 1000);
-      CHECK(found < 1e-11);
+      CHECK(found < 1e-12);
       worst = detail::worse(worst, found);
     }
   }

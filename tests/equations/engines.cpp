@@ -104,7 +104,8 @@ std::vector<double> padded_noise(const ir::Domain& domain, double low, double hi
 }
 
 passes::Compilation compiled(const EquationDefinition& equation, const EngineCase& c) {
-  return passes::compile(equation, {default_axes(c.domain.dims), c.order, c.stretched, false});
+  return passes::compile(
+      equation, {default_axes(c.domain.dims), c.order, c.stretched, false, passes::Target::host, c.fusion});
 }
 
 Running on_reference(const EquationDefinition& equation, const EngineCase& c) {

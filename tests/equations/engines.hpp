@@ -23,6 +23,7 @@ struct EngineCase {
   int order = 8;
   DType dtype = DType::float64;
   bool stretched = false;
+  passes::Fusion fusion = passes::Fusion::loads;
   double dt = 1e-3;
   int steps = 50;
   std::map<std::string, std::vector<double>> models;  ///< a value per node, or one for all

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "runtime/jit/nvrtc.hpp"
 #include "tests/tools/program.hpp"
 
 namespace ondula::test {
@@ -51,6 +52,30 @@ TEST_CASE(
   CHECK(plain.out.find(" reads a halo of 2 cells along z\n") != std::string::npos);
 }
 
+TEST_CASE(
+    "`ondula explain --backend cuda` shows the text, its figures, what the cubin holds, and the roofline") {
+  const std::vector<std::string> base = {"explain", "acoustic", "--dims",    "1",
+                                         "--order", "4",        "--backend", "cuda"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), base.begin(), base.end());
+    return run_program(more);
+  };
+  const Outcome all = with({"--arch", "sm_80", "--gpu", "a100"});
+  REQUIRE(all.status == 0);
+  const bool compiled = jit::inspect_nvrtc().usable;
+  for (const char* part : {"__global__", "per interior point", "DRAM", "roofline: A100",
+                           compiled ? "sm_80, compiled by NVRTC" : "not compiled"}) {
+    CAPTURE(part);
+    CHECK(all.out.find(part) != std::string::npos);
+  }
+  CHECK(with({"--text"}).out.find("roofline") == std::string::npos);
+  CHECK(with({}).out.find("roofline: H200") != std::string::npos);
+  CHECK(with({"--arch", "hopper"}).status == 2);
+  CHECK(with({"--gpu", "Z9"}).status == 2);
+  CHECK(run_program({"explain", "acoustic", "--backend", "opencl"}).status == 2);
+  CHECK(run_program({"explain", "acoustic", "--arch", "sm_90"}).status == 2);
+}
+
 TEST_CASE("F6: `ondula explain --text` gives the same bytes in every process, and others for other options") {
   const std::vector<std::string> base = {"explain", "acoustic", "--dims", "3", "--text"};
   const std::string text = run_program(base).out;
@@ -72,7 +97,8 @@ TEST_CASE("`ondula doctor` answers with status 0 whatever is missing") {
   const Json json = Json::parse(outcome.out);
   CHECK(json["cpu"]["threads"] >= 1);
   CHECK(json["cache"]["problem"].get<std::string>().find("many") != std::string::npos);
-  CHECK(json["optional"].size() == 6);
+  CHECK(json["optional"].size() == 5);
+  CHECK(json["nvrtc"]["searched"][0] == "/nowhere/lib64");
   CHECK(json["variables"]["CUDA_HOME"] == "/nowhere");
   const auto toolkit = json["optional"][1]["searched"];
   CHECK(std::find(toolkit.begin(), toolkit.end(), "/nowhere/bin/nvcc") != toolkit.end());

@@ -67,6 +67,13 @@ TEST_CASE("passes: hoisted program and kernels of the acoustic equation are as l
   check_golden("acoustic_2d_o4_lower", ir::dump(compilation.kernels));
 }
 
+TEST_CASE("passes: materialized program and fused kernels of the elastic equation are as listed") {
+  const passes::Compilation compilation =
+      passes::compile(equations::elastic(), {default_axes(2), 4, false, false});
+  check_golden("elastic_2d_o4_materialize", ir::dump(compilation.kernels.program));
+  check_golden("elastic_2d_o4_lower", ir::dump(compilation.kernels));
+}
+
 TEST_CASE("passes: every equation keeps the invariants after each pass, in every dimension, also stretched") {
   for (const EquationDefinition& definition : equations::all()) {
     for (const int dims : {1, 2, 3}) {

@@ -9,7 +9,9 @@
 
 #include "compiler/error.hpp"
 #include "compiler/passes/expand.hpp"
+#include "compiler/passes/fuse.hpp"
 #include "compiler/passes/hoist.hpp"
+#include "compiler/passes/materialize.hpp"
 #include "tests/compiler/passes/stages.hpp"
 #include "tests/compiler/passes/values.hpp"
 
@@ -26,10 +28,11 @@ namespace {
 using ir::Kind;
 using ir::Role;
 
-ir::KernelSet lowered(const ir::Program& absorbed) {
+ir::KernelSet lowered(const ir::Program& absorbed, passes::Fusion fusion = passes::Fusion::statement) {
   const ir::Program expanded = passes::expand(absorbed);
   const auto step = passes::dependences(expanded);
-  return passes::lower(passes::hoist(expanded), step);
+  const ir::Program hoisted = passes::materialize(passes::hoist(expanded), step);
+  return passes::lower(hoisted, passes::fuse(hoisted, step, fusion));
 }
 
 /// What arrays hold at the point of the update after some pieces ran there; elsewhere, and before, made up.

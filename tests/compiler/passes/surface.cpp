@@ -10,6 +10,7 @@
 #include "compiler/error.hpp"
 #include "compiler/ir/evaluate.hpp"
 #include "compiler/passes/pipeline.hpp"
+#include "runtime/propagator.hpp"
 #include "tests/compiler/passes/stages.hpp"
 #include "tests/equations/engines.hpp"
 
@@ -41,7 +42,7 @@ EQUATION(with_pressure, "a stress and a pressure drive one velocity") {
   evolve(dt(s) = k * sym(grad(v)));
 }
 
-EQUATION(damped, "elastic waves whose stresses decay, solved semi-implicitly") {
+EQUATION(damped_stresses, "elastic waves whose stresses decay, solved semi-implicitly") {
   auto rho = parameter("rho", "kg/m^3", positive), lambda = parameter("lambda", "Pa"),
        mu = parameter("mu", "Pa"), rate = parameter("rate", "1/s");
   auto v = vector("v", "m/s");
@@ -157,7 +158,7 @@ TEST_CASE("surface: scalars need no rule; a law without lambda, and one with a d
   CHECK(count(equations::acoustic(), 3) == 0);
   CHECK(count(equations::acoustic_density(), 2) == 0);
   CHECK(count(no_lambda(), 3) == 0);
-  CHECK(count(damped(), 2) == 1);
+  CHECK(count(damped_stresses(), 2) == 1);
   CHECK(count(numbers_only(), 2) == 1);
 }
 
@@ -182,6 +183,21 @@ TEST_CASE("A12: a free surface is refused, with the reason, by an equation that 
   refused(displacements(), "u.z is driven by derivatives of a vector");
   refused(with_memory(), "depends on r.zz', for which no rule is known on a surface");
   refused(with_pressure(), "scalars beside stresses");
+}
+
+TEST_CASE("A12: the Propagator refuses it once the faces are known, before anything is compiled") {
+  Grid grid;
+  grid.axes = {"z"};
+  grid.shape = {30};
+  grid.spacing = {10};
+  grid.origin = {0};
+  grid.faces = {{Face{FaceKind::absorbing, 5}, Face{FaceKind::free_surface, 0}}};
+  PropagatorOptions options;
+  options.dt = 1e-3;
+  options.steps = 1;
+  CHECK_THROWS_WITH_AS(
+      Propagator(displacements(), grid, options),
+      doctest::Contains("equation displacements: a free surface is refused: u.z is driven by"), UserError);
 }
 
 }  // namespace ondula::test

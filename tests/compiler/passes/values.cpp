@@ -95,6 +95,7 @@ class Evaluator {
   double function(Expr e, const HalfCells& at) const {
     const auto arg = [&](std::size_t i) { return value(e->args[i], at); };
     if (e->name == "neg") return -arg(0);
+    if (e->name == "whole") return arg(0);
     if (e->name == "add") return arg(0) + arg(1);
     if (e->name == "sub") return arg(0) - arg(1);
     if (e->name == "mul") return arg(0) * arg(1);

@@ -19,6 +19,12 @@ EQUATION(decaying, "du/dt = -loss u") {
   evolve(dt(u) = -(loss * u));
 }
 
+EQUATION(whirl, "derivatives nested along two axes") {
+  auto k = parameter("k", "m^2/s^2", positive);
+  auto v = vector("v", "m");
+  evolve(dtt(v) = k * grad(div(v)));
+}
+
 namespace {
 
 std::vector<double> random_values(std::int64_t count, double low, double high, unsigned seed) {
@@ -201,6 +207,18 @@ TEST_CASE("F5: a time level that is not kept cannot be read, set or executed") {
   CHECK_THROWS_AS(executor.set_field("u", 1, constant(domain, 0)), InternalError);
   changed.operations.push_back(ir::Update{"u", 1, changed.pool->field("u", -2), true, {{}}});
   CHECK_THROWS_AS(reference::Executor<double>(changed, domain, {{"dt", 1}}, {}), InternalError);
+}
+
+TEST_CASE("reference: derivatives nested along two axes need layers all around, or none") {
+  const ir::Program program = test::program(whirl(), 2, 4);
+  ir::Domain domain = test::domain({12, 12}, 10, FaceKind::rigid);
+  CHECK_NOTHROW(reference::Executor<double>(program, domain, {{"dt", 1e-3}}, {}));
+  domain.faces[0][0] = FaceKind::absorbing;
+  domain.pad[0][0] = 4;
+  CHECK_THROWS_WITH_AS(reference::Executor<double>(program, domain, {{"dt", 1e-3}}, {}),
+                       doctest::Contains("with a layer along z they need layers on both faces of x"),
+                       UserError);
+  CHECK_NOTHROW(reference::Executor<double>(program, test::with_layers(domain, 4), {{"dt", 1e-3}}, {}));
 }
 
 TEST_CASE("reference: missing or misshapen input is named") {

@@ -43,6 +43,22 @@ jit::HostSource axpy_source(int constant) {
   return source;
 }
 
+jit::KernelSource cuda_axpy_source(int constant) {
+  jit::KernelSource source;
+  source.text = fmt::format(
+      "extern \"C\" __global__ void __launch_bounds__(256) axpy(float* __restrict__ y, const float* "
+      "__restrict__ x,\n"
+      "                                                       float a, long n) {{\n"
+      "  // test.cpp:1: y = a * x + y\n"
+      "  const long i = (long)blockIdx.x * blockDim.x + threadIdx.x;\n"
+      "  if (i < n) y[i] = fmaf(a, x[i], y[i]) + {}.0f;\n"
+      "}}\n",
+      constant);
+  source.equation = "test";
+  source.manifest = "{}";
+  return source;
+}
+
 bool axpy_works(const jit::HostModule& module, int constant) {
   using Axpy = void (*)(float*, const float*, float, long);
   std::vector<float> x(101), y(101), expected(101);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/jit/cuda_compiler.hpp"
 #include "runtime/jit/host_compiler.hpp"
 #include "tests/support/skip.hpp"
 #include "tests/support/temporary_directory.hpp"
@@ -29,6 +30,9 @@ class Warnings {
 jit::HostSource axpy_source(int constant = 0);
 /// Whether the module's axpy computes what axpy_source says.
 bool axpy_works(const jit::HostModule& module, int constant = 0);
+
+/// A CUDA kernel `axpy(y, x, a, n)`: y = fma(a, x, y) + `constant`, in blocks of at most 256 threads.
+jit::KernelSource cuda_axpy_source(int constant = 0);
 
 /// Options of a cache in `directory`.
 jit::CacheOptions cache_in(const TemporaryDirectory& directory);
