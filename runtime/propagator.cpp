@@ -111,12 +111,12 @@ void Propagator::Impl::on_step(std::int64_t every, std::function<void(const Step
 }
 
 double Propagator::Impl::time_offset(const std::string& field) const {
-  std::vector<std::string> known = derived_receivers(compilation_.physical.fields, grid_.axes);
+  std::vector<std::string> names = derived_receivers(compilation_.physical.fields, grid_.axes);
   for (const ir::Field& f : compilation_.physical.fields) {
-    if (f.strip_axis < 0) known.push_back(f.name);
+    if (f.strip_axis < 0) names.push_back(f.name);
   }
-  if (std::find(known.begin(), known.end(), field) == known.end())
-    throw UserError(fmt::format("no field {} to record; there are: {}", field, fmt::join(known, ", ")));
+  if (std::find(names.begin(), names.end(), field) == names.end())
+    throw UserError(fmt::format("no field {} to record; there are: {}", field, fmt::join(names, ", ")));
   if (!timed_field(compilation_.physical, field).half_step) return 0.0;
   const bool known = options_.substeps || substeps_ > 0;
   return -0.5 * options_.dt / (known ? substeps(Limits{}) : substeps(present_limits()));
