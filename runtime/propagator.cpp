@@ -13,6 +13,7 @@
 #include "runtime/domain.hpp"
 #include "runtime/io/wavelet.hpp"
 #include "runtime/propagator_impl.hpp"
+#include "runtime/receivers.hpp"
 
 namespace ondula {
 namespace {
@@ -109,7 +110,7 @@ void Propagator::Impl::on_step(std::int64_t every, std::function<void(const Step
 }
 
 double Propagator::Impl::time_offset(const std::string& field) const {
-  if (!compilation_.physical.field(field).half_step) return 0.0;
+  if (!timed_field(compilation_.physical, field).half_step) return 0.0;
   const bool known = options_.substeps || substeps_ > 0;
   return -0.5 * options_.dt / (known ? substeps(Limits{}) : substeps(present_limits()));
 }

@@ -166,7 +166,9 @@ class ONDULA_API Propagator {
 /// The numbers of an equation that a caller may name.
 struct EquationFacts {
   std::vector<std::string> parameters, sources, fields, initial;
-  std::map<std::string, std::string> units;  ///< of parameters and fields
+  std::map<std::string, std::string> units;  ///< of parameters, fields and what else can be recorded
+  std::vector<std::string> derived;  ///< recorded as combinations of fields: "pressure", "e.xx", "fibre"
+  std::vector<std::string> forces, moments;  ///< vector and tensor fields that take a force, a moment rate
 };
 ONDULA_API EquationFacts facts(const EquationDefinition& equation, const std::vector<std::string>& axes);
 
