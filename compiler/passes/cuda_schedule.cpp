@@ -74,6 +74,8 @@ class Scheduler {
     bool live = false;
     for (const ir::Piece& piece : source_.pieces) {
       if (piece.role == ir::Role::fused) continue;
+      if (piece.mixed || piece.lead_axis >= 0)
+        throw InternalError("kernel " + source_.name + ": pieces made for the host (" + piece.comment + ")");
       pieces.push_back(&piece);
       live |= piece.region.kind == RegionKind::live;
       if (piece.region.kind != RegionKind::live) axes.insert(piece.region.axis);

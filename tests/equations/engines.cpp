@@ -116,20 +116,29 @@ Running on_reference(const EquationDefinition& equation, const EngineCase& c) {
   });
 }
 
-Running on_host(const EquationDefinition& equation, const EngineCase& c, int threads) {
+namespace {
+
+/// Kernels of `text` on `threads` threads.
+Running on_text(passes::Compilation compilation, const EngineCase& c, const std::string& text,
+                const std::vector<std::string>& options, const std::string& manifest, int threads) {
   Running running;
-  running.compilation = compiled(equation, c);
-  const emit::Real real = c.dtype == DType::float32 ? emit::Real::float32 : emit::Real::float64;
+  running.compilation = std::move(compilation);
   jit::HostCompiler compiler;
-  const auto module = compiler.compile({emit::host_text(running.compilation.kernels, real),
-                                        equation.name(),
-                                        {},
-                                        emit::manifest(running.compilation.kernels, real)});
+  const auto module = compiler.compile({text, running.compilation.physical.equation, options, manifest});
   running.device = device::make_host_device(threads, true);
   device::Device& device = *running.device;
-  return with_engine(std::move(running), c, [&](const auto& compilation, const loop::EngineSetup& setup) {
-    return loop::make_compiled_engine(compilation, setup, device, module);
+  return with_engine(std::move(running), c, [&](const auto& made, const loop::EngineSetup& setup) {
+    return loop::make_compiled_engine(made, setup, device, module);
   });
+}
+
+}  // namespace
+
+Running on_host(const EquationDefinition& equation, const EngineCase& c, int threads) {
+  const passes::Compilation compilation = compiled(equation, c);
+  const emit::Real real = c.dtype == DType::float32 ? emit::Real::float32 : emit::Real::float64;
+  return on_text(compilation, c, emit::host_text(compilation.kernels, real), {},
+                 emit::manifest(compilation.kernels, real), threads);
 }
 
 Fields Running::fields() const {
@@ -157,13 +166,8 @@ Fields host_fields(const EquationDefinition& equation, const EngineCase& c, int 
 }
 
 Fields text_fields(const passes::Compilation& compilation, const EngineCase& c, const std::string& text,
-                   const std::vector<std::string>& options, int threads) {
-  jit::HostCompiler compiler;
-  const auto module = compiler.compile({text, compilation.physical.equation, options, ""});
-  const auto device = device::make_host_device(threads, true);
-  return run(
-      *loop::make_compiled_engine(compilation, setup_of(c, compilation.physical.axes), *device, module),
-      compilation, c);
+                   const std::vector<std::string>& options) {
+  return run(on_text(compilation, c, text, options, "", 1), c);
 }
 
 double host_error(const EquationDefinition& equation, const EngineCase& c) {

@@ -79,7 +79,7 @@ TEST_CASE("host equals the reference: variable density in layers, 1-D to 3-D") {
   ONDULA_NEEDS_CLANG();
   Worst worst;
   for (int dims = 1; dims <= 3; ++dims) {
-    for (const int order : {2, 8})
+    for (const int order : dims == 3 ? std::vector{4} : std::vector{2, 8})
       check(equations::acoustic_density(), acoustic_density_case(dims, order), worst);
   }
   MESSAGE("host - reference at most ", worst.float64, " in float64, ", worst.float32, " in float32");
@@ -89,7 +89,7 @@ TEST_CASE("host equals the reference: elastic in layers, 1-D to 3-D, fluid cells
   ONDULA_NEEDS_CLANG();
   Worst worst;
   for (int dims = 1; dims <= 3; ++dims) check(equations::elastic(), elastic_case(dims, 4), worst);
-  for (const int order : {2, 8, 16}) check(equations::elastic(), elastic_case(2, order), worst);
+  check(equations::elastic(), elastic_case(2, 8), worst);
   MESSAGE("host - reference at most ", worst.float64, " in float64, ", worst.float32, " in float32");
 }
 

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "compiler/dsl/dsl.hpp"
 #include "equations/equations.hpp"
 
 namespace ondula::test {

@@ -84,7 +84,7 @@ TEST_CASE("F7: two fields of different reach: kernels equal the reference at eve
   MESSAGE("host - reference at most ", worst);
 }
 
-// Under the address sanitizer (-Db_sanitize=address) this runs clean too: engines and the emitted text.
+// Run under valgrind this is clean, engines and compiled kernels alike.
 TEST_CASE("F4: div(b grad p), orders 2 to 16: kernels stay within the halo computed for them") {
   ONDULA_NEEDS_CLANG();
   double worst = 0;

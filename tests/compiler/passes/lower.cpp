@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <set>
 
+#include "compiler/dsl/dsl.hpp"
 #include "compiler/error.hpp"
 #include "compiler/passes/expand.hpp"
 #include "compiler/passes/fuse.hpp"

@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include "compiler/dsl/dsl.hpp"
 #include "compiler/passes/absorb.hpp"
 #include "compiler/passes/check.hpp"
 #include "compiler/passes/discretize_time.hpp"

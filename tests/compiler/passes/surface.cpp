@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compiler/dsl/dsl.hpp"
 #include "compiler/error.hpp"
 #include "compiler/ir/evaluate.hpp"
 #include "compiler/passes/pipeline.hpp"

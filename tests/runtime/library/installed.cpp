@@ -111,7 +111,8 @@ TEST_CASE("library: each installed header stands alone and draws in nothing but 
       "ondula) plain.c");
 }
 
-TEST_CASE("library: only the public interface is exported, and the file has a name with a version") {
+TEST_CASE(
+    "library: only the public interface is exported, the file has a version, the program finds its module") {
   const Installation installed;
   const std::string library = "'" + (installed.libraries() / "libondula.so").string() + "'";
   std::istringstream symbols(must("nm -DC --defined-only " + library));
@@ -133,6 +134,12 @@ TEST_CASE("library: only the public interface is exported, and the file has a na
   CHECK(dynamic.find("SONAME") != std::string::npos);
   CHECK(dynamic.find("libondula.so.0]") != std::string::npos);
   CHECK(dynamic.find("LLVM") == std::string::npos);
+  // The program of the same prefix finds its module there, wherever the prefix is now.
+  const std::string found =
+      must(installed.environment() + "'" + (installed.prefix() / "bin/ondula").string() + "' doctor");
+  if (jit::built_clang_version() != "none")
+    CHECK(found.find(fs::canonical(installed.libraries() / "libondula-clang.so").string()) !=
+          std::string::npos);
 }
 
 TEST_CASE("library: the examples build by the pkg-config line, in C++ and in C, and give the same records") {

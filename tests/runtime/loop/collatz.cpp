@@ -56,7 +56,7 @@ double grown(const EquationDefinition& equation, const Grid& g, int order, std::
   const Shot silent;
   run.forward({&silent, 1});
   double largest = 0;
-  for (const auto& [name, values] : run.state()) {
+  for (const auto& [name, values] : run.state().fields()) {
     if (name[0] == started[0][0]) largest = std::max(largest, max_abs(values));
   }
   return largest;
