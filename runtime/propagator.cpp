@@ -118,8 +118,8 @@ double Propagator::Impl::time_offset(const std::string& field) const {
   if (std::find(names.begin(), names.end(), field) == names.end())
     throw UserError(fmt::format("no field {} to record; there are: {}", field, fmt::join(names, ", ")));
   if (!timed_field(compilation_.physical, field).half_step) return 0.0;
-  const bool known = options_.substeps || substeps_ > 0;
-  return -0.5 * options_.dt / (known ? substeps(Limits{}) : substeps(present_limits()));
+  const bool fixed = options_.substeps || substeps_ > 0;
+  return -0.5 * options_.dt / (fixed ? substeps(Limits{}) : substeps(present_limits()));
 }
 
 void Propagator::Impl::compile_kernels() {
