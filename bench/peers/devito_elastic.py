@@ -31,11 +31,17 @@ def build(options):
     source, record = devito_run.points(options, grid, len(case.receivers(options)))
     step = grid.stepping_dim.spacing
     force = source.inject(field=v[0].forward, expr=source * step / case.DENSITY)
-    operator = Operator([update_v] + force + [update_s] + record.interpolate(expr=v[0]), subs=grid.spacing_map)
+    operator = Operator([update_v] + force + [update_s] + record.interpolate(expr=on_own_points(v[0])), subs=grid.spacing_map)
     fields = [(component, case.NOISE) for component in v]
     fields += [(s[i, j], case.STRESS_NOISE) for i in range(options.ndim) for j in range(i, options.ndim)]
-    # Devito, too, lets v[0] lie half a cell below its node.
+    # Devito, too, lets v[0] lie half a cell below its node, and injects by position.
     return devito_run.Problem(operator, fields, source, record, 0, (0.5,) + (0,) * (options.ndim - 1))
+
+
+def on_own_points(field):
+    """The field as an indexed object: Devito averages a staggered field to the nodes before it interpolates, but leaves this alone, so
+    that a receiver on a node reads the value half a cell below it."""
+    return field.indexify()
 
 
 if __name__ == "__main__":

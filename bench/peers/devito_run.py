@@ -14,15 +14,15 @@ import case
 @dataclasses.dataclass
 class Problem:
     """A compiled operator that runs from time index `first` on, which is t = 0, and what it reads and writes. `fields` are pairs of a
-    time function and the standard deviation of its first values; `half` is the place of the source's and receivers' points within
-    their cell."""
+    time function and the standard deviation of its first values; `shift` is the source's place within
+    its cell; receivers lie on nodes."""
 
     operator: Any
     fields: list
     source: Any
     record: Any
     first: int
-    half: tuple
+    shift: tuple
 
 
 def parse(description, cases):
@@ -80,8 +80,9 @@ def main(description, cases, build):
     samples[problem.first:last, 0] = case.wavelet(options)
 
     def metres(cells):
-        return options.spacing * (numpy.array(cells) + options.width + numpy.array(problem.half))
+        return options.spacing * (numpy.array(cells) + options.width)
     problem.record.coordinates.data[:] = metres(case.receivers(options))
+    shift = options.spacing * numpy.array(problem.shift)
     places = case.sources(options)
 
     def reset(place, starts):
@@ -89,7 +90,7 @@ def main(description, cases, build):
             field.data[:] = start
         problem.record.data[:] = 0
         problem.source.data[:] = samples
-        problem.source.coordinates.data[:] = metres([place])
+        problem.source.coordinates.data[:] = metres([place]) + shift
 
     def apply(**more):
         problem.operator.apply(time_m=problem.first, time_M=last - 1, dt=numpy.float32(options.step), **more)
