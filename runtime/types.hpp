@@ -77,7 +77,7 @@ struct Receiver {
   std::string field;
   std::vector<double> position;  ///< metres in the model's coordinates, in the grid's axis order
   Interpolation interpolation = Interpolation::sinc;
-  std::vector<double> direction;  ///< fibre: one value per axis, of any length but 0
+  std::vector<double> direction = {};  ///< fibre: one value per axis, of any length but 0
 };
 
 /// One experiment: sources fired together, receivers in the order their traces are wanted.
