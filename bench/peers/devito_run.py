@@ -128,5 +128,5 @@ def block_shape(operator):
     """The block sizes the tuner settled on, as arguments of apply()."""
     tuned = {}
     for state in operator._state.get("autotuning", []):
-        tuned = dict(state["tuned"])
+        tuned = dict(state.get("tuned", {}))  # a 2-D loop nest may leave nothing to tune
     return tuned
