@@ -1,5 +1,5 @@
-// Exact motions of elastic media: whole spaces under forces and moments, half spaces under Garvin's and Lamb's.
-// SPDX-License-Identifier: MIT
+// Exact motions of elastic media: whole spaces under forces and moments, half spaces under Garvin's and
+// Lamb's. SPDX-License-Identifier: MIT
 #pragma once
 
 #include <vector>
@@ -38,8 +38,8 @@ std::vector<double> line_explosion(const SourceFunction& rate, const Solid& soli
 std::vector<double> point_force(const SourceFunction& f, const Solid& solid, const std::vector<double>& force,
                                 const std::vector<double>& offset, double t);
 
-/// 3-D: the motion under the moment tensor `tensor` (row by row) times m(t), given m and its derivative `rate`
-/// (Aki & Richards 2002, eq. 4.29).
+/// 3-D: the motion under the moment tensor `tensor` (row by row) times m(t), given m and its derivative
+/// `rate` (Aki & Richards 2002, eq. 4.29).
 std::vector<double> point_moment(const SourceFunction& m, const SourceFunction& rate, const Solid& solid,
                                  const std::vector<double>& tensor, const std::vector<double>& offset,
                                  double t);
