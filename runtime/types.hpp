@@ -67,7 +67,7 @@ struct Source {
   SourceKind kind = SourceKind::point;
   /// force: its direction, one value per axis, as long as the force is strong; moment_rate: the symmetric
   /// tensor, row by row (moment.hpp has explosions and double couples).
-  std::vector<double> components;
+  std::vector<double> components = {};
 };
 
 /// One receiver: what it records, at a position. `field` is a field of the equation, "pressure" (minus the
@@ -77,7 +77,7 @@ struct Receiver {
   std::string field;
   std::vector<double> position;  ///< metres in the model's coordinates, in the grid's axis order
   Interpolation interpolation = Interpolation::sinc;
-  std::vector<double> direction;  ///< fibre: one value per axis, of any length but 0
+  std::vector<double> direction = {};  ///< fibre: one value per axis, of any length but 0
 };
 
 /// One experiment: sources fired together, receivers in the order their traces are wanted.
