@@ -153,6 +153,7 @@ class ONDULA_API Propagator {
   /// Bytes the device's allocator holds at most so far.
   std::size_t device_bytes_peak() const;
   /// Seconds a field's samples lie before the record's times (half a step for half-step fields).
+  /// Throws UserError for a field that cannot be recorded.
   double time_offset(const std::string& field) const;
   const std::vector<std::string>& warnings() const;
 

@@ -166,8 +166,8 @@ Fields host_fields(const EquationDefinition& equation, const EngineCase& c, int 
 }
 
 Fields text_fields(const passes::Compilation& compilation, const EngineCase& c, const std::string& text,
-                   const std::vector<std::string>& options) {
-  return run(on_text(compilation, c, text, options, "", 1), c);
+                   const std::vector<std::string>& options, int threads) {
+  return run(on_text(compilation, c, text, options, "", threads), c);
 }
 
 double host_error(const EquationDefinition& equation, const EngineCase& c) {

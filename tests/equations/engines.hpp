@@ -71,7 +71,8 @@ std::map<std::string, std::vector<double>> host_fields(const EquationDefinition&
 /// The fields after the last step from any text that has the host's entry points for `compilation`'s kernels.
 std::map<std::string, std::vector<double>> text_fields(const passes::Compilation& compilation,
                                                        const EngineCase& c, const std::string& text,
-                                                       const std::vector<std::string>& options);
+                                                       const std::vector<std::string>& options,
+                                                       int threads = 1);
 
 /// The largest max|host - reference| / max|reference| over the fields, looked at four times, relative to the
 /// largest value of the four; NaN where anything is not finite. A field that is 0 all over in the reference
