@@ -67,7 +67,7 @@ struct Source {
   SourceKind kind = SourceKind::point;
   /// force: its direction, one value per axis, as long as the force is strong; moment_rate: the symmetric
   /// tensor, row by row (moment.hpp has explosions and double couples).
-  std::vector<double> components;
+  std::vector<double> components = {};
 };
 
 /// One receiver: what it records, at a position. `field` is a field of the equation, "pressure" (minus the
