@@ -53,8 +53,12 @@ TEST_CASE("materialize: elastic in 2-D and 3-D reads rho, lambda and 1/mu, and n
     for (const int order : {2, 8}) {
       const Stages stages = stages_of(absorbed_program(equations::elastic(), dims, order));
       CHECK(stages.hoisted.coefficients.size() == 4);
-      CHECK(definitions(stages.materialized) ==
-            std::vector<std::string>{"rho", "dt*(rho*vp*vp + (-2)*rho*vs*vs)", "1/(rho*vs*vs)"});
+      // lambda has its own value on free surfaces, and stays one array.
+      const std::vector<std::string> kept = definitions(stages.materialized);
+      REQUIRE(kept.size() == 3);
+      CHECK(kept[0] == "rho");
+      CHECK(kept[1].starts_with("dt*surface(rho*vp*vp + (-2)*rho*vs*vs |"));
+      CHECK(kept[2] == "1/(rho*vs*vs)");
       // Velocities, stresses and coefficients in two sweeps.
       CHECK(bytes_per_point(stages) == (dims == 2 ? 72 : 120));
     }
