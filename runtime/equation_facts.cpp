@@ -1,7 +1,10 @@
 // The names and units of an equation, for callers.
 // SPDX-License-Identifier: MIT
+#include <algorithm>
+
 #include "compiler/ir/equation.hpp"
 #include "runtime/propagator.hpp"
+#include "runtime/receivers.hpp"
 
 namespace ondula {
 
@@ -19,6 +22,19 @@ EquationFacts facts(const EquationDefinition& equation, const std::vector<std::s
     if (f.time_order == 2) result.initial.push_back(f.name + ".previous");
   }
   result.sources = stated.sources;
+  for (const ir::Field& f : stated.fields) {
+    if (std::find(stated.sources.begin(), stated.sources.end(), f.name) == stated.sources.end()) continue;
+    auto* group = f.kind == ir::FieldKind::vector   ? &result.forces
+                  : f.kind == ir::FieldKind::tensor ? &result.moments
+                                                    : nullptr;
+    if (group != nullptr && (group->empty() || group->back() != f.group)) group->push_back(f.group);
+  }
+  result.derived = derived_receivers(stated.fields, axes);
+  for (const std::string& name : result.derived) {
+    const auto tensor = std::find_if(stated.fields.begin(), stated.fields.end(),
+                                     [](const ir::Field& f) { return f.kind == ir::FieldKind::tensor; });
+    result.units[name] = name == "pressure" ? tensor->unit : "1/s";
+  }
   return result;
 }
 

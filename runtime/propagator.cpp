@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "compiler/emit/host_text.hpp"
@@ -13,6 +14,7 @@
 #include "runtime/domain.hpp"
 #include "runtime/io/wavelet.hpp"
 #include "runtime/propagator_impl.hpp"
+#include "runtime/receivers.hpp"
 
 namespace ondula {
 namespace {
@@ -109,9 +111,15 @@ void Propagator::Impl::on_step(std::int64_t every, std::function<void(const Step
 }
 
 double Propagator::Impl::time_offset(const std::string& field) const {
-  if (!compilation_.physical.field(field).half_step) return 0.0;
-  const bool known = options_.substeps || substeps_ > 0;
-  return -0.5 * options_.dt / (known ? substeps(Limits{}) : substeps(present_limits()));
+  std::vector<std::string> names = derived_receivers(compilation_.physical.fields, grid_.axes);
+  for (const ir::Field& f : compilation_.physical.fields) {
+    if (f.strip_axis < 0) names.push_back(f.name);
+  }
+  if (std::find(names.begin(), names.end(), field) == names.end())
+    throw UserError(fmt::format("no field {} to record; there are: {}", field, fmt::join(names, ", ")));
+  if (!timed_field(compilation_.physical, field).half_step) return 0.0;
+  const bool fixed = options_.substeps || substeps_ > 0;
+  return -0.5 * options_.dt / (fixed ? substeps(Limits{}) : substeps(present_limits()));
 }
 
 void Propagator::Impl::compile_kernels() {

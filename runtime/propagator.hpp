@@ -153,6 +153,7 @@ class ONDULA_API Propagator {
   /// Bytes the device's allocator holds at most so far.
   std::size_t device_bytes_peak() const;
   /// Seconds a field's samples lie before the record's times (half a step for half-step fields).
+  /// Throws UserError for a field that cannot be recorded.
   double time_offset(const std::string& field) const;
   const std::vector<std::string>& warnings() const;
 
@@ -166,7 +167,9 @@ class ONDULA_API Propagator {
 /// The numbers of an equation that a caller may name.
 struct EquationFacts {
   std::vector<std::string> parameters, sources, fields, initial;
-  std::map<std::string, std::string> units;  ///< of parameters and fields
+  std::map<std::string, std::string> units;  ///< of parameters, fields and what else can be recorded
+  std::vector<std::string> derived;  ///< recorded as combinations of fields: "pressure", "e.xx", "fibre"
+  std::vector<std::string> forces, moments;  ///< vector and tensor fields that take a force, a moment rate
 };
 ONDULA_API EquationFacts facts(const EquationDefinition& equation, const std::vector<std::string>& axes);
 

@@ -54,8 +54,8 @@ std::string Propagator::Impl::step_refusal(const Limits& now) const {
 
 ShotPoints Propagator::Impl::points_of(std::span<const Shot> shots, std::int64_t number) const {
   const Sampling sampling{(start_ ? start_->step : 0) + steps_, substeps(present_limits())};
-  return shot_points(compilation_.physical, domain_, grid_, sampling, shots[static_cast<std::size_t>(number)],
-                     number);
+  return shot_points(compilation_.physical, domain_, grid_, models_, sampling,
+                     shots[static_cast<std::size_t>(number)], number);
 }
 
 Estimate Propagator::Impl::estimate(std::span<const Shot> shots) const {

@@ -3,6 +3,7 @@
 #include "runtime/shot_points.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -11,86 +12,143 @@
 #include "runtime/device/device.hpp"
 #include "runtime/domain.hpp"
 #include "runtime/loop/taps.hpp"
+#include "runtime/receivers.hpp"
 #include "runtime/substeps.hpp"
 
 namespace ondula {
 namespace {
 
-class Preparer {
+class SourceTaps {
  public:
-  Preparer(const ir::Program& program, const ir::Domain& domain, const Grid& grid)
-      : program_(program), domain_(domain), grid_(grid) {
-    for (const ir::Field& field : program.fields) first_order_ |= field.kind != ir::FieldKind::scalar;
+  SourceTaps(const ir::Program& program, const ir::Domain& domain, const Grid& grid, const Sampling& sampling)
+      : program_(program), domain_(domain), grid_(grid), sampling_(sampling) {
+    for (const ir::Field& field : program.fields) {
+      first_order_ |= field.kind != ir::FieldKind::scalar;
+      staggered_time_ |= field.half_step;
+    }
     for (const double h : grid.spacing) volume_ *= h;
   }
 
-  ir::PointSource source(const Source& source, const Sampling& sampling, const std::string& what) const {
-    const bool fed =
-        std::any_of(program_.operations.begin(), program_.operations.end(), [&](const ir::Operation& o) {
-          const auto* injection = std::get_if<ir::Injection>(&o);
-          return injection != nullptr && injection->source == source.field;
-        });
-    if (!fed) {
-      throw UserError(
-          fmt::format("{}: equation {} has no source on field {}", what, program_.equation, source.field));
-    }
-    ir::PointSource point;
-    point.source = source.field;
-    point.taps = taps(program_.field(source.field), source.position, source.interpolation, what);
-    point.raw = source.scaling == Scaling::raw;
-    for (ir::Tap& tap : point.taps) tap.weight *= source.strength / (point.raw ? 1.0 : volume_);
+  /// One point source for each component that is not 0, in the order of the fields.
+  void add(const Source& source, const std::string& what, std::vector<ir::PointSource>& into) const {
     for (const double sample : source.wavelet) {
       if (!std::isfinite(sample)) throw UserError(what + ": its wavelet has a value that is not finite");
     }
-    point.samples = fine_wavelet(source.wavelet, sampling.substeps, 0, sampling.steps());
-    return point;
-  }
-
-  ir::PointReceiver receiver(const Receiver& receiver, const std::string& what) const {
-    const auto known = std::find_if(program_.fields.begin(), program_.fields.end(), [&](const ir::Field& f) {
-      return f.name == receiver.field && f.strip_axis < 0;
-    });
-    if (known == program_.fields.end()) {
-      throw UserError(
-          fmt::format("{}: equation {} has no field {}", what, program_.equation, receiver.field));
+    if (!std::isfinite(source.strength))
+      throw UserError(fmt::format("{}: strength {}", what, source.strength));
+    if (source.kind == SourceKind::point) {
+      if (!fed(source.field)) {
+        throw UserError(
+            fmt::format("{}: equation {} has no source on field {}", what, program_.equation, source.field));
+      }
+      into.push_back(component(source, program_.field(source.field), 1, what));
+      return;
     }
-    return {receiver.field, taps(*known, receiver.position, receiver.interpolation, what)};
+    const bool force = source.kind == SourceKind::force;
+    const std::vector<double> values = force ? direction(source, what) : tensor(source, what);
+    bool found = false;
+    for (const ir::Field& field : program_.fields) {
+      const bool kind = field.kind == (force ? ir::FieldKind::vector : ir::FieldKind::tensor);
+      if (!kind || field.strip_axis >= 0 || !fed(field.name)) continue;
+      if (!source.field.empty() && field.group != source.field) continue;
+      found = true;
+      std::size_t entry = 0;
+      for (const int axis : field.component)
+        entry = entry * program_.axes.size() + static_cast<std::size_t>(axis);
+      if (values[entry] != 0) into.push_back(component(source, field, values[entry], what));
+    }
+    if (!found) {
+      throw UserError(fmt::format("{}: equation {} takes no {}{}{}", what, program_.equation,
+                                  force ? "force" : "moment rate", source.field.empty() ? "" : " on ",
+                                  source.field));
+    }
   }
 
  private:
-  std::vector<ir::Tap> taps(const ir::Field& field, const std::vector<double>& position,
-                            Interpolation interpolation, const std::string& what) const {
-    return loop::interpolation_taps(domain_, field, first_order_, cells_of(grid_, position, what),
-                                    interpolation);
+  bool fed(const std::string& field) const {
+    return std::any_of(program_.operations.begin(), program_.operations.end(), [&](const ir::Operation& o) {
+      const auto* injection = std::get_if<ir::Injection>(&o);
+      return injection != nullptr && injection->source == field;
+    });
+  }
+
+  std::vector<double> direction(const Source& source, const std::string& what) const {
+    require_finite(source, what);
+    if (source.components.size() == program_.axes.size()) return source.components;
+    throw UserError(
+        fmt::format("{}: a force needs a direction with one value for each of the axes {}; found {} values",
+                    what, fmt::join(program_.axes, ", "), source.components.size()));
+  }
+
+  std::vector<double> tensor(const Source& source, const std::string& what) const {
+    require_finite(source, what);
+    const std::size_t n = program_.axes.size();
+    const std::vector<double>& m = source.components;
+    if (m.size() != n * n) {
+      throw UserError(
+          fmt::format("{}: a moment rate needs a tensor of {} x {} values, found {}", what, n, n, m.size()));
+    }
+    for (std::size_t a = 0; a < n; ++a) {
+      for (std::size_t b = 0; b < a; ++b) {
+        if (m[a * n + b] == m[b * n + a]) continue;
+        throw UserError(fmt::format("{}: the moment tensor is not symmetric: {}{} = {}, {}{} = {}", what,
+                                    program_.axes[a], program_.axes[b], m[a * n + b], program_.axes[b],
+                                    program_.axes[a], m[b * n + a]));
+      }
+    }
+    return m;
+  }
+
+  static void require_finite(const Source& source, const std::string& what) {
+    for (const double value : source.components) {
+      if (!std::isfinite(value)) throw UserError(fmt::format("{}: a component of {}", what, value));
+    }
+  }
+
+  ir::PointSource component(const Source& source, const ir::Field& field, double share,
+                            const std::string& what) const {
+    ir::PointSource point;
+    point.source = field.name;
+    point.taps = loop::interpolation_taps(domain_, field, first_order_,
+                                          cells_of(grid_, source.position, what), source.interpolation);
+    point.raw = source.scaling == Scaling::raw;
+    for (ir::Tap& tap : point.taps) {
+      tap.weight *= source.strength * share;
+      if (!point.raw) tap.weight *= inside_share(field, tap) / volume_;
+    }
+    // A field at whole steps of a leapfrog changes between them, which is when a rate has its sample.
+    const bool middle = staggered_time_ && !field.half_step && !point.raw;
+    point.samples = fine_wavelet(source.wavelet, sampling_.substeps, middle ? 0.5 : 0.0, sampling_.steps());
+    return point;
+  }
+
+  /// A node on the row of a face about which the field is even owns half a cell: what is spread over it is
+  /// twice as dense. With the weights folded by parity this makes sources the transposes of receivers in the
+  /// scheme's own energy, and amplitudes right on the row.
+  double inside_share(const ir::Field& field, const ir::Tap& tap) const {
+    double share = 1;
+    for (int axis = 0; axis < domain_.dims; ++axis) {
+      const auto a = static_cast<std::size_t>(axis);
+      if (field.stagger[a] != 0) continue;
+      for (int side = 0; side < 2; ++side) {
+        const ir::Image image = domain_.image(field, axis, side, first_order_);
+        const std::int64_t row = side == 0 ? 0 : domain_.total(axis) - 1;
+        if (image.kind == ir::ImageKind::node && image.sign > 0 && tap.index[a] == row) share *= 2;
+      }
+    }
+    return share;
   }
 
   const ir::Program& program_;
   const ir::Domain& domain_;
   const Grid& grid_;
+  Sampling sampling_;
   bool first_order_ = false;
+  bool staggered_time_ = false;
   double volume_ = 1;
 };
 
-}  // namespace
-
-ShotPoints shot_points(const ir::Program& program, const ir::Domain& domain, const Grid& grid,
-                       const Sampling& sampling, const Shot& shot, std::int64_t number) {
-  const Preparer preparer(program, domain, grid);
-  ShotPoints result;
-  for (std::size_t i = 0; i < shot.sources.size(); ++i) {
-    result.sources.push_back(
-        preparer.source(shot.sources[i], sampling, fmt::format("source {} of shot {}", i, number)));
-  }
-  for (std::size_t i = 0; i < shot.receivers.size(); ++i) {
-    result.receivers.push_back(
-        preparer.receiver(shot.receivers[i], fmt::format("receiver {} of shot {}", i, number)));
-  }
-  return result;
-}
-
-namespace {
-
-/// How many samples fine_wavelet gives.
+/// How many samples fine_wavelet gives at most.
 std::size_t fine_samples(std::size_t wavelet, const Sampling& sampling) {
   const auto most = static_cast<std::size_t>(sampling.steps());
   return std::min(
@@ -99,27 +157,59 @@ std::size_t fine_samples(std::size_t wavelet, const Sampling& sampling) {
 
 }  // namespace
 
+ShotPoints shot_points(const ir::Program& program, const ir::Domain& domain, const Grid& grid,
+                       const loop::Models& models, const Sampling& sampling, const Shot& shot,
+                       std::int64_t number) {
+  const SourceTaps sources(program, domain, grid, sampling);
+  ReceiverTaps receivers(program, domain, grid, models);
+  ShotPoints result;
+  for (std::size_t i = 0; i < shot.sources.size(); ++i)
+    sources.add(shot.sources[i], fmt::format("source {} of shot {}", i, number), result.sources);
+  for (std::size_t i = 0; i < shot.receivers.size(); ++i) {
+    result.receivers.push_back(
+        receivers.of(shot.receivers[i], fmt::format("receiver {} of shot {}", i, number)));
+  }
+  return result;
+}
+
 std::size_t points_bytes(const ir::Program& program, const Grid& grid, const Sampling& sampling,
                          const Shot& shot) {
   constexpr std::size_t bytes_per_tap = sizeof(ir::Tap) + sizeof(device::Weighted);
-  const auto taps = [&](const std::string& field, const std::vector<double>& position,
-                        Interpolation interpolation) {
-    const ir::Field& f = program.field(field);
+  /// Points read along each axis, on a grid `half` a cell off, by a derivative along `slope`.
+  const auto taps = [&](const ir::HalfCells& half, const std::vector<double>& position,
+                        Interpolation interpolation, int slope) {
     std::size_t count = 1;
     for (std::size_t a = 0; a < position.size(); ++a) {
-      const double cell = (position[a] - grid.origin[a]) / grid.spacing[a] - (f.stagger[a] != 0 ? 0.5 : 0.0);
+      const double cell = (position[a] - grid.origin[a]) / grid.spacing[a] - (half[a] != 0 ? 0.5 : 0.0);
       const bool on_node = std::fabs(cell - std::nearbyint(cell)) < 1e-6;
-      count *= on_node ? 1 : interpolation == Interpolation::linear ? 2 : 8;
+      const std::size_t along = on_node ? 1 : interpolation == Interpolation::linear ? 2 : 8;
+      count *= along + (static_cast<int>(a) == slope ? static_cast<std::size_t>(program.order) - 1 : 0);
     }
     return count * bytes_per_tap;
   };
   std::size_t bytes = 0;
   for (const Source& source : shot.sources) {
     const auto samples = fine_samples(source.wavelet.size(), sampling);
-    bytes += taps(source.field, source.position, source.interpolation) + 2 * samples * sizeof(double);
+    const bool point = source.kind == SourceKind::point;
+    const auto components = static_cast<std::size_t>(
+        point ? 1 : std::count_if(source.components.begin(), source.components.end(), [](double c) {
+          return c != 0;
+        }));
+    const ir::HalfCells half = point ? program.field(source.field).stagger : ir::HalfCells{};
+    bytes +=
+        components * (taps(half, source.position, source.interpolation, -1) + 2 * samples * sizeof(double));
   }
-  for (const Receiver& receiver : shot.receivers) {
-    bytes += taps(receiver.field, receiver.position, receiver.interpolation);
+  const auto dims = static_cast<int>(grid.axes.size());
+  for (const Receiver& r : shot.receivers) {
+    const bool own = std::any_of(program.fields.begin(), program.fields.end(),
+                                 [&](const ir::Field& f) { return f.name == r.field; });
+    if (own) {
+      bytes += taps(program.field(r.field).stagger, r.position, r.interpolation, -1);
+      continue;
+    }
+    const int parts = r.field == "fibre" ? dims : r.field == "pressure" ? dims : 1;
+    for (int a = 0; a < parts; ++a)
+      bytes += taps({}, r.position, r.interpolation, r.field == "pressure" ? -1 : a);
   }
   return bytes;
 }

@@ -4,6 +4,7 @@
 
 #include "compiler/ir/points.hpp"
 #include "compiler/ir/program.hpp"
+#include "runtime/loop/model.hpp"
 #include "runtime/types.hpp"
 
 namespace ondula {
@@ -25,7 +26,8 @@ struct Sampling {
 /// have, a position outside the grid, a wavelet that is not finite. Wavelets are given for every
 /// step; what lies past the last one is dropped: it reaches no record.
 ShotPoints shot_points(const ir::Program& program, const ir::Domain& domain, const Grid& grid,
-                       const Sampling& sampling, const Shot& shot, std::int64_t number);
+                       const loop::Models& models, const Sampling& sampling, const Shot& shot,
+                       std::int64_t number);
 
 /// Bytes a run holds for the sources and receivers of `shot` while it prepares and runs it: taps as made and
 /// as bound, and the wavelets' samples.

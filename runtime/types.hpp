@@ -51,21 +51,33 @@ enum class Interpolation { sinc, linear };
 /// `raw`: the field itself gains the wavelet's sample.
 enum class Scaling { physical, raw };
 
-/// One source: a term of the equation (`field`, e.g. "u") fed with a wavelet at a position.
+/// What a source feeds: one field ("u", "v.z"); a vector field along a direction; a symmetric tensor field
+/// with a moment rate.
+enum class SourceKind { point, force, moment_rate };
+
+/// One source: a term of the equation fed with a wavelet at a position.
 struct Source {
-  std::string field;
+  std::string
+      field;  ///< of a point source its field; else empty, or the author's name of the vector or tensor
   std::vector<double> position;  ///< metres in the model's coordinates, in the grid's axis order
   std::vector<double> wavelet;   ///< samples at t0 + k dt; zero outside; any length
   double strength = 1.0;
   Scaling scaling = Scaling::physical;
   Interpolation interpolation = Interpolation::sinc;
+  SourceKind kind = SourceKind::point;
+  /// force: its direction, one value per axis, as long as the force is strong; moment_rate: the symmetric
+  /// tensor, row by row (moment.hpp has explosions and double couples).
+  std::vector<double> components;
 };
 
-/// One receiver: a field sampled at a position.
+/// One receiver: what it records, at a position. `field` is a field of the equation, "pressure" (minus the
+/// trace of its tensor over the number of axes), a strain rate ("e.xx", "e.zx"), or "fibre", the strain rate
+/// along `direction`.
 struct Receiver {
   std::string field;
   std::vector<double> position;  ///< metres in the model's coordinates, in the grid's axis order
   Interpolation interpolation = Interpolation::sinc;
+  std::vector<double> direction = {};  ///< fibre: one value per axis, of any length but 0
 };
 
 /// One experiment: sources fired together, receivers in the order their traces are wanted.

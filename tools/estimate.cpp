@@ -82,8 +82,8 @@ void print(const Session& session, const Prediction& prediction) {
              count_text(e.padded_points));
   fmt::print("speeds     {:.6g} to {:.6g} m/s, the fastest at cell ({})\n", e.slowest, e.fastest,
              cell_text(session));
-  fmt::print("step       {:.6g} s; the limit is {:.6g} s (order {}){}\n", session.job.dt, e.cfl_limit,
-             session.job.order, e.substeps > 1 ? fmt::format("; it would take {} substeps", e.substeps) : "");
+  fmt::print("step       {:.6g} s; the limit is {:.6g} s (order {}){}\n", e.dt, e.cfl_limit,
+             session.job.order, e.substeps > 1 ? fmt::format("; {} of them to a sample", e.substeps) : "");
   fmt::print("sampling   {}\n",
              session.survey.top_frequency > 0
                  ? fmt::format("{:.3g} points per wavelength at {:.3g} Hz, where the spectrum ends",

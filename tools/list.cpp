@@ -11,6 +11,7 @@
 #include "compiler/passes/pipeline.hpp"
 #include "equations/equations.hpp"
 #include "runtime/io/job.hpp"
+#include "runtime/propagator.hpp"
 #include "runtime/scheme.hpp"
 
 namespace ondula::tools {
@@ -79,7 +80,13 @@ Json describe(const EquationDefinition& definition) {
     json["fields"].push_back(
         {{"name", f.name}, {"unit", f.unit}, {"at", place_text(f, axes)}, {"time", time_text(f)}});
   }
-  json["sources"] = definition.instantiate(axes).sources;
+  const EquationFacts names = facts(definition, axes);
+  json["sources"] = Json::array();
+  json["sources"].push_back({{"kind", "point"}, {"on", names.sources}});
+  if (!names.forces.empty()) json["sources"].push_back({{"kind", "force"}, {"on", names.forces}});
+  if (!names.moments.empty()) json["sources"].push_back({{"kind", "moment_rate"}, {"on", names.moments}});
+  json["receivers"] = names.fields;
+  for (const std::string& name : names.derived) json["receivers"].push_back(name);
   json["dims"] = dims;
   json["orders"] = io::supported_orders();
   json["dtypes"] = {"float32", "float64"};
@@ -112,7 +119,12 @@ void print(const Json& equation) {
     for (const Json& entry : list) text += (text.empty() ? "" : ", ") + text_of(entry);
     return text;
   };
-  fmt::print("  {:<11} {}\n", "sources", joined(equation["sources"]));
+  const char* head = "sources";
+  for (const Json& source : equation["sources"]) {
+    fmt::print("  {:<11} {} on {}\n", head, text_of(source["kind"]), joined(source["on"]));
+    head = "";
+  }
+  fmt::print("  {:<11} {}\n", "receivers", joined(equation["receivers"]));
   fmt::print("  {:<11} {} dimensions; orders {}; {}\n", "in", joined(equation["dims"]),
              joined(equation["orders"]), joined(equation["dtypes"]));
   std::string last;

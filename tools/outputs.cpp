@@ -30,13 +30,14 @@ std::int64_t receivers_of(const Shot& shot, const std::string& field) {
                        [&](const Receiver& receiver) { return receiver.field == field; });
 }
 
-/// The recorded fields, in the equation's order.
+/// What is recorded, in the equation's order, combinations of fields last.
 std::vector<std::string> recorded_fields(const Session& session) {
-  std::vector<std::string> fields;
-  for (const ir::Field& field : session.equation.fields) {
+  std::vector<std::string> known = session.facts.fields, fields;
+  known.insert(known.end(), session.facts.derived.begin(), session.facts.derived.end());
+  for (const std::string& name : known) {
     const bool recorded = std::any_of(session.survey.shots.begin(), session.survey.shots.end(),
-                                      [&](const Shot& shot) { return receivers_of(shot, field.name) > 0; });
-    if (recorded) fields.push_back(field.name);
+                                      [&](const Shot& shot) { return receivers_of(shot, name) > 0; });
+    if (recorded) fields.push_back(name);
   }
   if (fields.empty()) fields.push_back(session.equation.fields.front().name);
   return fields;
@@ -62,13 +63,6 @@ void plan_snapshots(const Session& session, OutputPlan& plan) {
       if (snapshot_wanted(job, step)) plan.snapshots.push_back(snapshot_path(session, shot, step));
     }
   }
-}
-
-const ir::Field& field_of(const Session& session, const std::string& name) {
-  for (const ir::Field& field : session.equation.fields) {
-    if (field.name == name) return field;
-  }
-  throw InternalError("no field " + name);
 }
 
 /// Positions along the axis on which the receivers spread most, for a gather's horizontal axis.
@@ -131,7 +125,7 @@ void write_gather(const Session& session, const TraceFile& file, const Records& 
   io::GatherPicture picture;
   picture.title = shot_title(session, file.shot);
   picture.field = file.field;
-  picture.unit = field_of(session, file.field).unit;
+  picture.unit = session.facts.units.at(file.field);
   picture.traces = traces->data;
   picture.receivers = traces->receivers;
   picture.samples = traces->samples;
@@ -222,7 +216,7 @@ void write_snapshot(const Session& session, const StepView& view, io::Existing e
   io::SnapshotPicture picture;
   picture.title = shot_title(session, view.shot);
   picture.field = field;
-  picture.unit = field_of(session, field).unit;
+  picture.unit = session.facts.units.at(field);
   picture.values = {job.grid.shape, view.field(field)};
   picture.placement = placement(job.grid);
   picture.time = view.time + session.propagator->time_offset(field);

@@ -101,7 +101,7 @@ Prediction predict(const Session& session) {
   result.copy_bytes_per_s = session.job.dtype == DType::float32 ? copy_rate<float>(count, threads)
                                                                 : copy_rate<double>(count, threads);
   const double updates = static_cast<double>(e.padded_points) * static_cast<double>(session.job.steps) *
-                         static_cast<double>(session.survey.shots.size());
+                         e.substeps * static_cast<double>(session.survey.shots.size());
   result.seconds = updates * e.work_bytes_per_point / result.copy_bytes_per_s;
   if (!e.refusal.empty()) return result;
   try {

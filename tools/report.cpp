@@ -13,13 +13,15 @@ using Json = nlohmann::ordered_json;
 
 Json offsets_report(const Session& session) {
   Json offsets = Json::object();
-  for (const ir::Field& field : session.equation.fields) {
+  std::vector<std::string> names = session.facts.fields;
+  names.insert(names.end(), session.facts.derived.begin(), session.facts.derived.end());
+  for (const std::string& name : names) {
     const bool recorded =
         std::any_of(session.survey.shots.begin(), session.survey.shots.end(), [&](const Shot& shot) {
           return std::any_of(shot.receivers.begin(), shot.receivers.end(),
-                             [&](const Receiver& receiver) { return receiver.field == field.name; });
+                             [&](const Receiver& receiver) { return receiver.field == name; });
         });
-    if (recorded) offsets[field.name] = session.propagator->time_offset(field.name);
+    if (recorded) offsets[name] = session.propagator->time_offset(name);
   }
   return offsets;
 }

@@ -25,9 +25,9 @@ io::ValueDomain domain_of(ir::Sign sign) {
   return sign == ir::Sign::nonnegative ? io::ValueDomain::nonnegative : io::ValueDomain::any;
 }
 
-io::EquationNames names_of(const EquationDefinition& definition, const std::vector<std::string>& axes) {
-  const EquationFacts known = facts(definition, axes);
-  return {definition.name(), known.parameters, known.sources, known.fields, known.initial};
+io::EquationNames names_of(const EquationDefinition& definition, const EquationFacts& known) {
+  return {definition.name(), known.parameters, known.sources, known.fields,
+          known.initial,     known.derived,    known.forces,  known.moments};
 }
 
 PropagatorOptions propagator_options(const io::Job& job, const io::Survey& survey, const Hooks& hooks,
@@ -173,9 +173,11 @@ Session open_session(const JobOptions& options, const Hooks& hooks, bool picture
   const io::Job& job = session.job;
   const EquationDefinition definition = find_equation(job.equation);
   session.equation = definition.instantiate(job.grid.axes);
+  session.facts = facts(definition, job.grid.axes);
   std::vector<std::string> notes;
-  io::expand_geometry(session.job, names_of(definition, job.grid.axes), notes);
-  io::check_names(job, names_of(definition, job.grid.axes));
+  const io::EquationNames names = names_of(definition, session.facts);
+  io::expand_geometry(session.job, names, notes);
+  io::check_names(job, names);
   session.survey = io::resolve_survey(job, notes);
   warnings.add(notes);
   session.propagator = std::make_unique<Propagator>(definition, job.grid,

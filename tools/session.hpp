@@ -45,6 +45,7 @@ struct ModelPicture {
 struct Session {
   io::Job job;
   ir::Equation equation;  ///< on the job's axes
+  EquationFacts facts;    ///< its names
   io::Survey survey;
   std::vector<ModelPicture> models;
   io::Array shade;  ///< the model snapshots are drawn over; empty where there is none

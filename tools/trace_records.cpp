@@ -32,10 +32,8 @@ int identification_of(const std::string& field) {
 
 std::vector<std::string> header_text(const Session& session, const std::string& field) {
   const io::Job& job = session.job;
-  std::string unit;
-  for (const ir::Field& known : session.equation.fields) {
-    if (known.name == field) unit = known.unit;
-  }
+  const auto known = session.facts.units.find(field);
+  const std::string unit = known == session.facts.units.end() ? "" : known->second;
   return {fmt::format("FIELD {} OF THE EQUATION {}{}", field, session.equation.name,
                       unit.empty() ? "" : ", IN " + unit),
           fmt::format("MODELLED BY ONDULA {} ON A GRID OF {}", jit::ondula_version(),

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/ir/domain.hpp"
@@ -24,10 +25,21 @@ struct PointSource {
   bool raw = false;
 };
 
-/// A receiver: the sum of weight * field(tap).
-struct PointReceiver {
+/// The sum of weight * field(tap).
+struct FieldTaps {
   std::string field;
   std::vector<Tap> taps;
+};
+
+/// A receiver: the sum over its parts, which may read several fields.
+struct PointReceiver {
+  PointReceiver() = default;
+  explicit PointReceiver(std::vector<FieldTaps> all) : parts(std::move(all)) {}
+  /// Of one field.
+  PointReceiver(std::string field, std::vector<Tap> taps) {
+    parts.push_back({std::move(field), std::move(taps)});
+  }
+  std::vector<FieldTaps> parts;
 };
 
 }  // namespace ondula::ir

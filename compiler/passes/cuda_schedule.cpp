@@ -74,6 +74,8 @@ class Scheduler {
     bool live = false;
     for (const ir::Piece& piece : source_.pieces) {
       if (piece.role == ir::Role::fused) continue;
+      if (piece.mixed || piece.lead_axis >= 0)
+        throw InternalError("kernel " + source_.name + ": pieces made for the host (" + piece.comment + ")");
       pieces.push_back(&piece);
       live |= piece.region.kind == RegionKind::live;
       if (piece.region.kind != RegionKind::live) axes.insert(piece.region.axis);
@@ -334,15 +336,16 @@ CudaShape cuda_shape(const ir::CudaTarget& target, const CudaWork& work) {
   };
   static const std::vector<Entry> plain = {{16, {32, 8}, 4}};
   static const std::vector<Entry> plain_nested = {
-      {4, {32, 8}, 4}, {6, {32, 8}, 3}, {12, {32, 8}, 2}, {16, {32, 8}, 1}};
+      {4, {32, 8}, 4}, {8, {32, 8}, 2}, {12, {32, 4}, 3}, {16, {32, 8}, 1}};
   static const std::vector<Entry> plain_system = {{8, {32, 8}, 4}, {14, {32, 8}, 3}, {16, {32, 8}, 2}};
   static const std::vector<Entry> march = {{16, {32, 16}, 2}};
-  static const std::vector<Entry> march_nested = {{4, {32, 16}, 2}, {8, {32, 8}, 2}, {16, {32, 8}, 1}};
+  static const std::vector<Entry> march_nested = {
+      {2, {32, 16}, 2}, {4, {32, 8}, 3}, {8, {32, 8}, 2}, {16, {32, 8}, 1}};
   static const std::vector<Entry> march_system = {{8, {32, 8}, 3}, {14, {32, 8}, 2}, {16, {32, 4}, 3}};
   // From sm_100 on the assembler wants a few registers more for the same text.
   static const std::vector<Entry> march_nested_100 = {
       {2, {32, 16}, 2}, {4, {32, 8}, 3}, {6, {32, 8}, 2}, {8, {32, 4}, 3}, {16, {32, 8}, 1}};
-  static const std::vector<Entry> march_system_100 = {{6, {32, 8}, 3}, {12, {32, 8}, 2}, {16, {32, 4}, 3}};
+  static const std::vector<Entry> march_system_100 = {{4, {32, 8}, 3}, {12, {32, 8}, 2}, {16, {32, 4}, 3}};
   constexpr int first_to_march = 90;
   const bool hungry = target.sm >= 100;
   const bool marches = work.dims == 3 && target.sm >= first_to_march;

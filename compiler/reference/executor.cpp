@@ -143,14 +143,16 @@ class Executor<Real>::Impl {
     const std::vector<Real>& now = state_.level(op.field, 0);
     const ir::Box& live = state_.of(op.field).live;
     for (std::size_t r = 0; r < receivers.size(); ++r) {
-      if (receivers[r].field != op.field) continue;
-      double sum = 0;
-      for (const ir::Tap& tap : receivers[r].taps) {
-        if (holds(live, tap.index)) {
-          sum += tap.weight * static_cast<double>(now[at(layout_.index(tap.index))]);
+      for (const ir::FieldTaps& part : receivers[r].parts) {
+        if (part.field != op.field) continue;
+        double sum = 0;
+        for (const ir::Tap& tap : part.taps) {
+          if (holds(live, tap.index)) {
+            sum += tap.weight * static_cast<double>(now[at(layout_.index(tap.index))]);
+          }
         }
+        samples[r] += sum;
       }
-      samples[r] = sum;
     }
   }
 

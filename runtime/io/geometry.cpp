@@ -98,6 +98,8 @@ std::string exchange_hint(const std::vector<double>& metres, bool cells, const G
 }
 
 bool vanishes(const std::string& field, const std::string& axis) {
+  // Pressure, minus the mean of normal stresses, keeps those along the surface; strain rates keep theirs.
+  if (field == "pressure" || field == "fibre" || field.starts_with("e.")) return false;
   const std::size_t dot = field.find('.');
   if (dot == std::string::npos) return true;
   return field.substr(dot + 1) == axis + axis;

@@ -29,7 +29,7 @@ void snap_to_grid(std::vector<double>& metres, const Grid& grid);
 std::optional<std::string> outside(const std::vector<double>& metres, bool cells, const Grid& grid);
 
 /// The free face ("z-") on which `field` is zero by the surface's rule and the position (metres) lies:
-/// scalars and pressure on any free face, a normal stress ("s.zz") on a face of its own axis. Nothing
+/// scalars on any free face, a normal stress ("s.zz") on a face of its own axis. Nothing
 /// otherwise.
 std::optional<std::string> silent_face(const std::string& field, const std::vector<double>& metres,
                                        const Grid& grid);

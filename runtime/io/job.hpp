@@ -45,7 +45,9 @@ struct Plane {
 /// One entry of "sources".
 struct SourceSpec {
   std::int64_t shot = 0;
-  std::string field;
+  SourceKind kind = SourceKind::point;
+  std::string field;               ///< empty for forces and moment rates, which know their field
+  std::vector<double> components;  ///< a force's direction; a moment rate's tensor, row by row
   Position at;
   std::optional<WaveletSpec> wavelet;  ///< its own; else the job's
   double strength = 1;
@@ -57,6 +59,7 @@ struct SourceSpec {
 struct ReceiverSpec {
   enum class Layout { points, line, plane };
   std::string field;
+  std::vector<double> direction;  ///< of a fibre, one value per axis
   Layout layout = Layout::points;
   std::vector<Position> points;
   bool list = false;  ///< "at" was a list, so that complaints give an index

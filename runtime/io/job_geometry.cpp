@@ -186,11 +186,15 @@ void expand_geometry(Job& job, const EquationNames& names, std::vector<std::stri
   if (!job.geometry) return;
   GeometrySpec spec = std::move(*job.geometry);
   job.geometry.reset();
-  if (spec.default_source_field || !spec.source.field.empty())
+  const bool point = spec.source.kind == SourceKind::point;
+  if (point && (spec.default_source_field || !spec.source.field.empty()))
     settle_field(spec.source.field, "geometry.source.field", names.sources, names.equation);
   for (std::size_t i = 0; i < spec.receivers.size(); ++i) {
     const std::string index = spec.receivers.size() == 1 ? "" : fmt::format("[{}]", i);
-    settle_field(spec.receivers[i].field, fmt::format("geometry.receiver{}.field", index), names.receivers,
+    std::vector<std::string> known = names.receivers;
+    if (!spec.receivers[i].field.empty())
+      known.insert(known.end(), names.derived.begin(), names.derived.end());
+    settle_field(spec.receivers[i].field, fmt::format("geometry.receiver{}.field", index), known,
                  names.equation);
   }
   SurveyHints hints;

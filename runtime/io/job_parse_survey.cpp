@@ -11,6 +11,7 @@
 #include "compiler/error.hpp"
 #include "runtime/io/job_sections.hpp"
 #include "runtime/io/suggest.hpp"
+#include "runtime/moment.hpp"
 
 namespace ondula::io {
 
@@ -127,51 +128,85 @@ std::optional<std::vector<std::int64_t>> parse_shots(const Node& node) {
   return shots;
 }
 
-/// {"zz": 1, ...}, "explosion", or {"double_couple": {...}}: the form only, since moment-rate sources come
-/// later.
-void check_tensor(const Node& node, const Grid& grid) {
+/// "explosion", {"double_couple": {...}} or {"zz": 1, "zx": 2, ...}, row by row; zx stands for xz too.
+std::vector<double> parse_tensor(const Node& node, const Grid& grid) {
+  const std::size_t n = grid.axes.size();
   if (node.value().is_string()) {
     node.choice({"explosion"});
-    return;
+    return explosion(n);
   }
   if (const auto couple = node.find("double_couple")) {
     node.only({"double_couple"});
-    couple->only(grid.axes.size() == 3 ? std::vector<std::string>{"strike", "dip", "rake"}
-                                       : std::vector<std::string>{"dip"});
-    for (const auto& [name, angle] : couple->members()) angle.number(any_number("degrees"));
-    return;
+    const bool space = n == 3;
+    if (n == 1) couple->refuse("a double couple needs two axes or three");
+    couple->only(space ? std::vector<std::string>{"strike", "dip", "rake"} : std::vector<std::string>{"dip"});
+    const auto angle = [&](const char* name) {
+      return couple->at(name, "an angle in degrees").number(any_number("degrees"));
+    };
+    return space ? double_couple(angle("strike"), angle("dip"), angle("rake"))
+                 : double_couple_2d(angle("dip"));
   }
   std::vector<std::string> entries;
   for (const std::string& a : grid.axes) {
     for (const std::string& b : grid.axes) entries.push_back(a + b);
   }
-  entries.emplace_back("double_couple");
-  node.only(entries);
-  for (const auto& [name, entry] : node.members()) entry.number(any_number());
+  std::vector<std::string> allowed = entries;
+  allowed.emplace_back("double_couple");
+  node.only(allowed);
+  std::vector<double> tensor(n * n, 0.0);
+  bool any = false;
+  for (std::size_t e = 0; e < entries.size(); ++e) {
+    const auto entry = node.find(entries[e]);
+    if (!entry) continue;
+    const std::size_t mirror = e % n * n + e / n;
+    tensor[e] = entry->number(any_number());
+    any = any || tensor[e] != 0;
+    if (!node.has(entries[mirror])) tensor[mirror] = tensor[e];
+  }
+  for (std::size_t e = 0; e < entries.size(); ++e) {
+    const std::size_t mirror = e % n * n + e / n;
+    if (tensor[e] != tensor[mirror])
+      node.refuse(
+          fmt::format("\"{}\" and \"{}\" differ; a moment tensor is symmetric", entries[e], entries[mirror]));
+  }
+  if (!any) node.refuse("every component is 0");
+  return tensor;
 }
 
-void check_direction(const Node& node, const Grid& grid) {
+/// "z", or {"z": 1, "x": 0.5}: what is not named is 0.
+std::vector<double> parse_direction(const Node& node, const Grid& grid) {
+  std::vector<double> direction(grid.axes.size(), 0.0);
   if (node.value().is_string()) {
-    node.choice(grid.axes);
-    return;
+    direction[axis_index(grid, node.choice(grid.axes))] = 1;
+    return direction;
   }
   node.only(grid.axes);
-  for (const auto& [name, entry] : node.members()) entry.number(any_number());
+  for (const auto& [name, entry] : node.members())
+    direction[axis_index(grid, name)] = entry.number(any_number());
+  if (std::all_of(direction.begin(), direction.end(), [](double d) { return d == 0; }))
+    node.refuse("every component is 0");
+  return direction;
 }
 
 /// The kind of a source and the keys that only that kind has.
-void parse_kind(const Node& node, const Grid& grid, ParseContext& context) {
+void parse_kind(const Node& node, const Grid& grid, SourceSpec& source) {
   const auto kind_node = node.find("kind");
   const std::string kind = kind_node ? kind_node->choice({"point", "force", "moment_rate"}) : "point";
   const auto direction = node.find("direction");
   const auto tensor = node.find("tensor");
-  if (direction) check_direction(*direction, grid);
-  if (tensor) check_tensor(*tensor, grid);
   if (direction && kind != "force")
     direction->refuse(fmt::format("a source of kind \"{}\" has no direction; allowed: kind \"force\"", kind));
   if (tensor && kind != "moment_rate")
     tensor->refuse(fmt::format("a source of kind \"{}\" has no tensor; allowed: kind \"moment_rate\"", kind));
-  if (kind_node && kind != "point") context.refuse_later(*kind_node, "\"point\" is");
+  if (kind == "force") {
+    source.kind = SourceKind::force;
+    source.components = parse_direction(node.at("direction", "an axis, or a component for each axis"), grid);
+  }
+  if (kind == "moment_rate") {
+    source.kind = SourceKind::moment_rate;
+    source.components = parse_tensor(
+        node.at("tensor", R"(components {"zz": 1, ...}, "explosion", or {"double_couple": {...}})"), grid);
+  }
 }
 
 }  // namespace
@@ -218,8 +253,8 @@ SourceSpec parse_source(const Node& node, const Grid& grid, ParseContext& contex
              "interpolation"});
   SourceSpec source;
   if (const auto shot = node.find("shot")) source.shot = shot->integer(0, most_shots);
-  parse_kind(node, grid, context);
-  if (const auto kind = node.find("kind"); !kind || kind->value() == "point" || node.has("field")) {
+  parse_kind(node, grid, source);
+  if (source.kind == SourceKind::point || node.has("field")) {
     source.field = parse_field(node.at("field", "the name of the field the source feeds"));
   }
   source.at = parse_position(node.at("at", "the source's position"), grid.axes, grid);
@@ -233,10 +268,17 @@ SourceSpec parse_source(const Node& node, const Grid& grid, ParseContext& contex
 }
 
 ReceiverSpec parse_receiver(const Node& node, const Grid& grid) {
-  const std::string layout =
-      node.one_of({"at", "line", "plane"}, {"field", "at", "line", "plane", "interpolation", "shots"});
+  const std::string layout = node.one_of(
+      {"at", "line", "plane"}, {"field", "at", "line", "plane", "interpolation", "shots", "direction"});
   ReceiverSpec receiver;
   receiver.field = parse_field(node.at("field", "the name of the field to record"));
+  const auto direction = node.find("direction");
+  if (direction && receiver.field != "fibre")
+    direction->refuse(
+        fmt::format("a receiver of \"{}\" has no direction; allowed: field \"fibre\"", receiver.field));
+  if (receiver.field == "fibre")
+    receiver.direction =
+        parse_direction(node.at("direction", "the fibre's: an axis, or a component for each axis"), grid);
   const Node place = node.at(layout, "the positions");
   if (layout == "line") {
     receiver.layout = ReceiverSpec::Layout::line;

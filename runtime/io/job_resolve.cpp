@@ -91,6 +91,7 @@ void add_sources(const Job& job, const std::vector<std::vector<double>>& wavelet
                  std::vector<std::string>& warnings) {
   OutsideReport report;
   SilentReport silent;
+  std::size_t moments_on_surface = 0;
   for (std::size_t i = 0; i < job.sources.size(); ++i) {
     const SourceSpec& spec = job.sources[i];
     Source source;
@@ -99,7 +100,11 @@ void add_sources(const Job& job, const std::vector<std::vector<double>>& wavelet
     report.look(source.position, spec.at.cells, job.grid,
                 [&] { return fmt::format("sources[{}].at (shot {})", i, spec.shot); });
     snap_to_grid(source.position, job.grid);
-    silent.look(source.field, source.position, job.grid);
+    source.kind = spec.kind;
+    source.components = spec.components;
+    if (spec.kind == SourceKind::point) silent.look(source.field, source.position, job.grid);
+    if (spec.kind == SourceKind::moment_rate && silent_face("u", source.position, job.grid))
+      ++moments_on_surface;
     source.wavelet = wavelets[i];
     source.strength = spec.strength;
     source.scaling = spec.scaling;
@@ -108,6 +113,13 @@ void add_sources(const Job& job, const std::vector<std::vector<double>>& wavelet
   }
   report.finish("sources");
   silent.warn("sources", "source", "it radiates little or nothing", warnings);
+  if (moments_on_surface > 0) {
+    warnings.push_back(
+        fmt::format("sources: {} moment-rate source{} on a free surface, where stresses normal to it are "
+                    "zero: what of the tensor "
+                    "feeds them is lost; put it at least one cell inside",
+                    moments_on_surface, moments_on_surface == 1 ? "" : "s"));
+  }
 }
 
 std::string shots_text(const ReceiverSpec& spec) {
@@ -140,7 +152,7 @@ void add_receivers(const Job& job, Survey& survey, std::vector<std::string>& war
     }
     const auto add = [&](std::vector<Receiver>& receivers) {
       for (const auto& position : positions)
-        receivers.push_back(Receiver{spec.field, position, spec.interpolation});
+        receivers.push_back(Receiver{spec.field, position, spec.interpolation, spec.direction});
     };
     if (spec.shots) {
       for (const std::int64_t shot : *spec.shots) add(survey.shots[static_cast<std::size_t>(shot)].receivers);
@@ -157,6 +169,22 @@ void check_name(const std::string& where, const std::string& name, const std::ve
   if (std::find(known.begin(), known.end(), name) != known.end()) return;
   throw UserError(fmt::format("{}: the equation {} has no {} \"{}\".{}", where, names.equation, what, name,
                               suggestion(name, known)));
+}
+
+void check_source(const SourceSpec& source, std::size_t index, const EquationNames& names) {
+  const std::string where = fmt::format("sources[{}]", index);
+  if (source.kind == SourceKind::point) {
+    check_name(where + ".field", source.field, names.sources, names, "source term for");
+    return;
+  }
+  const bool force = source.kind == SourceKind::force;
+  const auto& takers = force ? names.forces : names.moments;
+  if (takers.empty()) {
+    throw UserError(fmt::format("{}.kind: the equation {} takes no {}; allowed: \"point\", on {}", where,
+                                names.equation, force ? "force" : "moment rate", list_of(names.sources)));
+  }
+  if (!source.field.empty())
+    check_name(where + ".field", source.field, takers, names, force ? "force on" : "moment rate on");
 }
 
 }  // namespace
@@ -194,12 +222,12 @@ void check_names(const Job& job, const EquationNames& names) {
   for (const auto& [name, spec] : job.initial)
     check_name("initial." + name, name, names.initial, names, "state");
   for (std::size_t i = 0; i < job.sources.size(); ++i) {
-    check_name(fmt::format("sources[{}].field", i), job.sources[i].field, names.sources, names,
-               "source term for");
+    check_source(job.sources[i], i, names);
   }
   for (std::size_t i = 0; i < job.receivers.size(); ++i) {
-    check_name(fmt::format("receivers[{}].field", i), job.receivers[i].field, names.receivers, names,
-               "field");
+    std::vector<std::string> known = names.receivers;
+    known.insert(known.end(), names.derived.begin(), names.derived.end());
+    check_name(fmt::format("receivers[{}].field", i), job.receivers[i].field, known, names, "field");
   }
   if (job.output.snapshots) {
     check_name("output.snapshots.field", job.output.snapshots->field, names.receivers, names, "field");

@@ -33,6 +33,9 @@ struct EquationNames {
   std::vector<std::string> sources;    ///< fields a point source may feed
   std::vector<std::string> receivers;  ///< what can be recorded and pictured
   std::vector<std::string> initial;    ///< fields that take an initial state ("u", "u.previous")
+  std::vector<std::string> derived;    ///< what can be recorded besides: "pressure", "e.xx", "fibre"
+  std::vector<std::string> forces;     ///< vector fields that take a force ("v")
+  std::vector<std::string> moments;    ///< tensor fields that take a moment rate ("s")
 };
 
 /// Throws UserError, with the nearest known name, for a model, source, receiver, snapshot or initial state

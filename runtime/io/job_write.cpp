@@ -1,5 +1,6 @@
 // A job as JSON with every default written out.
 // SPDX-License-Identifier: MIT
+#include <array>
 #include <string>
 
 #include "runtime/io/job.hpp"
@@ -128,8 +129,29 @@ const char* word(Interpolation interpolation) {
   return interpolation == Interpolation::sinc ? "sinc" : "linear";
 }
 
+const char* kind_word(SourceKind kind) {
+  static constexpr std::array<const char*, 3> words = {"point", "force", "moment_rate"};
+  return words[static_cast<std::size_t>(kind)];
+}
+
+Json write_direction(const std::vector<double>& direction, const Grid& grid) {
+  Json json = Json::object();
+  for (std::size_t a = 0; a < direction.size(); ++a) json[grid.axes[a]] = direction[a];
+  return json;
+}
+
 Json write_source(const SourceSpec& source, const Grid& grid) {
-  Json json{{"shot", source.shot}, {"kind", "point"}, {"field", source.field}};
+  Json json{{"shot", source.shot}, {"kind", kind_word(source.kind)}};
+  if (!source.field.empty()) json["field"] = source.field;
+  if (source.kind == SourceKind::force) json["direction"] = write_direction(source.components, grid);
+  if (source.kind == SourceKind::moment_rate) {
+    json["tensor"] = Json::object();
+    const std::size_t n = grid.axes.size();
+    for (std::size_t a = 0; a < n; ++a) {
+      for (std::size_t b = a; b < n; ++b)
+        json["tensor"][grid.axes[a] + grid.axes[b]] = source.components[a * n + b];
+    }
+  }
   json["at"] = write_position(source.at, grid.axes);
   if (source.wavelet) json["wavelet"] = write_wavelet(*source.wavelet);
   json["strength"] = source.strength;
@@ -153,6 +175,7 @@ Json write_plane(const Plane& plane, const Grid& grid) {
 
 Json write_receiver(const ReceiverSpec& receiver, const Grid& grid) {
   Json json{{"field", receiver.field}};
+  if (!receiver.direction.empty()) json["direction"] = write_direction(receiver.direction, grid);
   switch (receiver.layout) {
     case ReceiverSpec::Layout::points:
       if (receiver.list) {

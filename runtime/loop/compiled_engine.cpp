@@ -60,7 +60,7 @@ struct Deposit {
   std::vector<double> samples;
 };
 
-/// A receiver's taps, and which sample is its.
+/// A receiver's taps on one field, and which sample they add to.
 struct Pickup {
   std::size_t sample = 0;
   std::vector<device::Weighted> from;
@@ -154,17 +154,19 @@ class CompiledEngine final : public Engine {
     receivers_.clear();
     taps_.clear();
     for (std::size_t r = 0; r < receivers.size(); ++r) {
-      ir::PointReceiver& receiver = receivers[r];
-      const Layout& layout = arrays_.at(field_key(receiver.field, 0)).layout;
-      Pickup pickup{r, {}};
-      for (const ir::Tap& tap : receiver.taps) pickup.from.push_back({layout.at(tap.index), tap.weight});
-      taps_[receiver.field] += pickup.from.size();
-      receiver.taps = {};
-      receivers_[receiver.field].push_back(std::move(pickup));
+      for (ir::FieldTaps& part : receivers[r].parts) {
+        const Layout& layout = arrays_.at(field_key(part.field, 0)).layout;
+        Pickup pickup{r, {}};
+        for (const ir::Tap& tap : part.taps) pickup.from.push_back({layout.at(tap.index), tap.weight});
+        taps_[part.field] += pickup.from.size();
+        part.taps = {};
+        receivers_[part.field].push_back(std::move(pickup));
+      }
     }
   }
 
   void step(std::int64_t n, std::span<double> samples) override {
+    std::fill(samples.begin(), samples.end(), 0.0);
     for (const ir::Stage& stage : set_.stages) {
       if (stage.kernel >= 0) {
         device_.launch(launches_[parity_][at(stage.kernel)]);
@@ -318,7 +320,7 @@ class CompiledEngine final : public Engine {
     const std::vector<Pickup>& pickups = found->second;
     const auto gather = [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t r = begin; r < end; ++r) {
-        samples[pickups[at(r)].sample] = device_.gather(array.buffer, setup_.dtype, pickups[at(r)].from);
+        samples[pickups[at(r)].sample] += device_.gather(array.buffer, setup_.dtype, pickups[at(r)].from);
       }
     };
     const auto count = static_cast<std::int64_t>(pickups.size());

@@ -46,6 +46,8 @@ double source_factor(ir::Expr factor, const ir::Symbols& symbols, const PaddedMo
     case ir::Kind::quotient:
       return source_factor(factor->args[0], symbols, model, index) /
              source_factor(factor->args[1], symbols, model, index);
+    case ir::Kind::surface:  // the material itself: what a surface makes of it is for updates alone
+      return source_factor(factor->args[0], symbols, model, index);
     case ir::Kind::parameter:
       return model.at(factor->name, index);
     default:

@@ -92,4 +92,22 @@ std::vector<ir::Tap> interpolation_taps(const ir::Domain& domain, const ir::Fiel
   return taps;
 }
 
+std::vector<ir::Tap> unfolded_taps(const ir::Domain& domain, const ir::HalfCells& half,
+                                   const std::vector<double>& cells, Interpolation interpolation) {
+  std::vector<ir::Tap> taps = {{ir::Extents{}, 1.0}};
+  for (std::size_t a = 0; a < cells.size(); ++a) {
+    const double position = cells[a] + static_cast<double>(domain.pad[a][0]) - (half[a] != 0 ? 0.5 : 0.0);
+    std::vector<ir::Tap> next;
+    for (const AxisTap& along : axis_taps(position, interpolation)) {
+      for (ir::Tap tap : taps) {
+        tap.index[a] = along.index;
+        tap.weight *= along.weight;
+        next.push_back(tap);
+      }
+    }
+    taps = std::move(next);
+  }
+  return taps;
+}
+
 }  // namespace ondula::loop

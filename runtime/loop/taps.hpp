@@ -16,4 +16,9 @@ namespace ondula::loop {
 std::vector<ir::Tap> interpolation_taps(const ir::Domain& domain, const ir::Field& field, bool first_order,
                                         const std::vector<double>& cells, Interpolation interpolation);
 
+/// The same weights before anything is dropped or folded, on the points `half` cells (0 or 1 half cell per
+/// axis) off the nodes: indices may lie beyond the faces.
+std::vector<ir::Tap> unfolded_taps(const ir::Domain& domain, const ir::HalfCells& half,
+                                   const std::vector<double>& cells, Interpolation interpolation);
+
 }  // namespace ondula::loop

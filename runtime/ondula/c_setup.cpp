@@ -189,7 +189,7 @@ ondula_status ondula_source_create(const char* field, const double* position, si
   return guarded(error, [&] {
     given(source, "source") = nullptr;
     auto made = std::make_unique<ondula_source>();
-    made->value.field = text(field, "field");
+    if (field != nullptr) made->value.field = field;
     const auto at = given(position, coordinates, "position");
     made->value.position.assign(at.begin(), at.end());
     const auto series = given(wavelet, samples, "wavelet");
@@ -211,10 +211,28 @@ ondula_status ondula_source_set_text(ondula_source* source, const char* name, co
                                      ondula_error** error) {
   return guarded(error, [&] {
     Source& s = given(source, "source").value;
-    if (index_of("property of a source", name, {"scaling", "interpolation"}) == 0)
-      s.scaling = index_of("scaling", value, {"physical", "raw"}) == 0 ? Scaling::physical : Scaling::raw;
-    else
-      s.interpolation = interpolation_of(value);
+    switch (index_of("property of a source", name, {"kind", "scaling", "interpolation"})) {
+      case 0: {
+        static constexpr std::array kinds = {SourceKind::point, SourceKind::force, SourceKind::moment_rate};
+        s.kind = kinds[index_of("kind", value, {"point", "force", "moment_rate"})];
+        break;
+      }
+      case 1:
+        s.scaling = index_of("scaling", value, {"physical", "raw"}) == 0 ? Scaling::physical : Scaling::raw;
+        break;
+      default:
+        s.interpolation = interpolation_of(value);
+    }
+  });
+}
+
+ondula_status ondula_source_set_vector(ondula_source* source, const char* name, const double* values,
+                                       size_t count, ondula_error** error) {
+  return guarded(error, [&] {
+    Source& s = given(source, "source").value;
+    index_of("property of a source", name, {"components"});
+    const auto components = given(values, count, "values");
+    s.components.assign(components.begin(), components.end());
   });
 }
 
@@ -238,6 +256,20 @@ ondula_status ondula_shot_add_receiver(ondula_shot* shot, const char* field, con
     receiver.field = text(field, "field");
     const auto at = given(position, coordinates, "position");
     receiver.position.assign(at.begin(), at.end());
+    if (interpolation != nullptr) receiver.interpolation = interpolation_of(interpolation);
+    given(shot, "shot").value.receivers.push_back(std::move(receiver));
+  });
+}
+
+ondula_status ondula_shot_add_fibre(ondula_shot* shot, const double* position, const double* direction,
+                                    size_t coordinates, const char* interpolation, ondula_error** error) {
+  return guarded(error, [&] {
+    Receiver receiver;
+    receiver.field = "fibre";
+    const auto at = given(position, coordinates, "position");
+    receiver.position.assign(at.begin(), at.end());
+    const auto along = given(direction, coordinates, "direction");
+    receiver.direction.assign(along.begin(), along.end());
     if (interpolation != nullptr) receiver.interpolation = interpolation_of(interpolation);
     given(shot, "shot").value.receivers.push_back(std::move(receiver));
   });

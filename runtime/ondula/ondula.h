@@ -94,16 +94,24 @@ ONDULA_C_API ondula_status ondula_options_set_progress(ondula_options* options, 
                                                        void* user, ondula_error** error);
 ONDULA_C_API void ondula_options_free(ondula_options* options);
 
-/* Sources: a term of the equation ("u") fed with a wavelet, whose samples are at t0 + k dt, at a position. */
+/* Sources: a term of the equation fed with a wavelet, whose samples are at t0 + k dt, at a position. `field`:
+ * of a point source its field ("u", "v.z"); of a force or a moment rate the author's name of the vector or
+ * tensor
+ * ("v", "s"), or NULL for the equation's only one. */
 ONDULA_C_API ondula_status ondula_source_create(const char* field, const double* position, size_t coordinates,
                                                 const double* wavelet, size_t samples, ondula_source** source,
                                                 ondula_error** error);
 /* strength (1). */
 ONDULA_C_API ondula_status ondula_source_set_number(ondula_source* source, const char* name, double value,
                                                     ondula_error** error);
-/* scaling: "physical" (default), "raw"; interpolation: "sinc" (default), "linear". */
+/* kind: "point" (default), "force", "moment_rate"; scaling: "physical" (default), "raw"; interpolation:
+ * "sinc" (default), "linear". */
 ONDULA_C_API ondula_status ondula_source_set_text(ondula_source* source, const char* name, const char* value,
                                                   ondula_error** error);
+/* components: a force's direction, one value an axis, as long as the force is strong; a moment rate's
+ * symmetric tensor, row by row. */
+ONDULA_C_API ondula_status ondula_source_set_vector(ondula_source* source, const char* name,
+                                                    const double* values, size_t count, ondula_error** error);
 ONDULA_C_API void ondula_source_free(ondula_source* source);
 
 /* Shots: sources fired together, receivers in the order their traces are wanted. */
@@ -114,6 +122,11 @@ ONDULA_C_API ondula_status ondula_shot_add_source(ondula_shot* shot, const ondul
 ONDULA_C_API ondula_status ondula_shot_add_receiver(ondula_shot* shot, const char* field,
                                                     const double* position, size_t coordinates,
                                                     const char* interpolation, ondula_error** error);
+/* A receiver of the strain rate along `direction` (one value an axis, of any length but 0), its field
+ * "fibre". */
+ONDULA_C_API ondula_status ondula_shot_add_fibre(ondula_shot* shot, const double* position,
+                                                 const double* direction, size_t coordinates,
+                                                 const char* interpolation, ondula_error** error);
 ONDULA_C_API void ondula_shot_free(ondula_shot* shot);
 
 /* Propagators. `equation`: the name of a built-in one, "acoustic". Compiles or loads its kernels. */

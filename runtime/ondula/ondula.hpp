@@ -12,6 +12,7 @@
 #include "compiler/dsl/definition.hpp"
 #include "compiler/error.hpp"
 #include "equations/equations.hpp"
+#include "runtime/moment.hpp"
 #include "runtime/ondula/version.hpp"
 #include "runtime/propagator.hpp"
 #include "runtime/types.hpp"

@@ -46,8 +46,7 @@ TEST_CASE("`ondula explain` shows passes, text, work, and where the equation sta
 TEST_CASE(
     "F4: `ondula explain` prints the halo: an outer and an inner derivative together reach 2M - 1 cells") {
   const Outcome nested = run_program({"explain", "acoustic_density", "--dims", "2", "--order", "8"});
-  CHECK(nested.out.find("_2d_o8_forward_sweep1 reads a halo of 7 cells along z, 7 cells along x\n") !=
-        std::string::npos);
+  CHECK(nested.out.find(" reads a halo of 7 cells along z, 7 cells along x\n") != std::string::npos);
   const Outcome plain = run_program({"explain", "elastic", "--dims", "1", "--order", "4"});
   CHECK(plain.out.find(" reads a halo of 2 cells along z\n") != std::string::npos);
 }

@@ -125,7 +125,7 @@ TEST_CASE("cuda text = host, bitwise: elastic in layers, 1-D to 3-D, plain and m
     check_bits(equations::elastic(), elastic_case(layered_domain(dims), 4));
 }
 
-TEST_CASE("A9, cuda text: the order of blocks and threads, folded axes and 64-bit indices change no bit") {
+TEST_CASE("A9: cuda text, the order of blocks and threads, folded axes and 64-bit indices change no bit") {
   ONDULA_NEEDS_CLANG();
   const EngineCase c = acoustic_case(layered({11, 70, 34}, 5), 8);
   const auto expected = host_fields(equations::acoustic(), c);
@@ -159,6 +159,21 @@ TEST_CASE("cuda text = host, bitwise: every kind of face, narrow grids where lay
   EngineCase wide = elastic_case(layered_domain(3), 4);
   wide.dtype = DType::float64;
   check_bits(equations::elastic(), wide);
+}
+
+TEST_CASE(
+    "B5: cuda text = host, bitwise: 600,000 x 8 and 8 x 600,000 points, more rows than a launch has blocks") {
+  ONDULA_NEEDS_CLANG();
+  for (const std::vector<std::int64_t>& shape : {std::vector<std::int64_t>{600'000, 8}, {8, 600'000}}) {
+    EngineCase c;
+    c.domain = layered(shape, 0);
+    c.order = 2;
+    c.steps = 3;
+    c.dtype = DType::float32;
+    c.models["vp"] = {2000};
+    c.sources["u"] = 1;
+    CHECK((cuda_fields(equations::acoustic(), c, 80) == host_fields(equations::acoustic(), c)));
+  }
 }
 
 TEST_CASE("F1, F2: names that CUDA text uses itself give the numbers of neutral ones") {

@@ -63,7 +63,7 @@ using Floats = std::vector<float>;
 }  // namespace
 
 TEST_CASE(
-    "A21, cuda points: sources of one cell add in their order, with the host's bits; none after the last "
+    "A21: cuda points, sources of one cell add in their order, with the host's bits; none after the last "
     "step") {
   ONDULA_NEEDS_CLANG();
   const auto module = compiled_points();
@@ -92,7 +92,7 @@ TEST_CASE(
   CHECK(field == expected);
 }
 
-TEST_CASE("B2, cuda points: receivers are sampled with the host's bits, at their place in the record") {
+TEST_CASE("cuda points: receivers are sampled with the host's bits, at their place in the record") {
   ONDULA_NEEDS_CLANG();
   const auto module = compiled_points();
   auto* const sample =
@@ -139,7 +139,7 @@ TEST_CASE("cuda points: halo entries repeat entries inside, with their sign") {
   CHECK(field == expected);
 }
 
-TEST_CASE("E14, cuda points: the largest magnitude, and NaN where anything is not finite") {
+TEST_CASE("cuda points: the largest magnitude, and NaN where anything is not finite") {
   ONDULA_NEEDS_CLANG();
   const auto module = compiled_points();
   auto* const magnitude = function<void(const float*, long long, float*)>(*module, "magnitude");

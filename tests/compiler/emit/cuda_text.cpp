@@ -199,13 +199,13 @@ TEST_CASE("cuda: fields that share a range of live entries share it on every kin
   });
 }
 
-TEST_CASE("cuda manifest: predicted DRAM bytes of interior kernels are within 10 % of the least") {
+TEST_CASE("cuda manifest: predicted DRAM bytes of interior kernels are the least") {
   for (const int sm : {80, 90}) {
     CHECK(dram_bytes(equations::acoustic(), 2, sm) == 16);
     CHECK(dram_bytes(equations::acoustic(), 3, sm) == 16);
     CHECK(dram_bytes(equations::acoustic_density(), 3, sm) == 20);
-    CHECK(dram_bytes(equations::elastic(), 2, sm) <= 1.1 * 72);
-    CHECK(dram_bytes(equations::elastic(), 3, sm) <= 1.1 * 120);
+    CHECK(dram_bytes(equations::elastic(), 2, sm) == 72);
+    CHECK(dram_bytes(equations::elastic(), 3, sm) == 120);
   }
 }
 

@@ -38,6 +38,8 @@ TEST_CASE("manifest: positions of integer arguments are all different and within
         for (std::size_t p = 0; p < kernel.pieces.size(); ++p) {
           for (int side = 0; side < kernel.pieces[p].sides(); ++side) take(layout.box(p, side), 2 * dims);
           if (layout.core(p) >= 0) take(layout.core(p), 2 * dims);
+          const int stores = static_cast<int>(kernel.pieces[p].stores.size());
+          if (layout.lives(p) >= 0) take(layout.lives(p), 2 * dims * (1 + stores));
         }
         CHECK(static_cast<int>(taken.size()) == layout.size());
       }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "compiler/dsl/dsl.hpp"
 #include "compiler/error.hpp"
 #include "compiler/passes/expand.hpp"
 #include "tests/compiler/passes/stages.hpp"

@@ -303,8 +303,6 @@ TEST_CASE("E8: keys whose feature does not exist yet are refused, never ignored"
       {"/memory/scratch", "/tmp"},
       {"/backend", "cuda"},
       {"/backend", "cuda-sim"},
-      {"/sources/0/kind", "force"},
-      {"/sources/0/kind", "moment_rate"},
   };
   for (const auto& [pointer, value] : later) {
     CAPTURE(pointer);

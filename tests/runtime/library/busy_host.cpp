@@ -41,7 +41,10 @@ std::vector<double> record(int order) {
   for (int n = 0; n < 60; ++n)
     source.wavelet.push_back(std::sin(0.2 * n) * std::exp(-0.01 * (n - 25) * (n - 25)));
   shot.sources.push_back(source);
-  shot.receivers.push_back({"u", {205, 407}});
+  ondula::Receiver receiver;
+  receiver.field = "u";
+  receiver.position = {205, 407};
+  shot.receivers.push_back(receiver);
   // The host's threads work between the steps too.
   propagator.on_step(10, [](const ondula::StepView&) { busy(); });
   return propagator.forward({&shot, 1}).at(0).at("u").data;

@@ -6,9 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "runtime/moment.hpp"
 #include "runtime/ondula/ondula.h"
 #include "tests/runtime/jit/support.hpp"
 #include "tests/runtime/propagator/small.hpp"
+#include "tests/support/compare.hpp"
 
 namespace ondula::test {
 namespace {
@@ -231,6 +233,78 @@ TEST_CASE("C: callbacks are called with their pointer; cancel ends a call with i
   CHECK(message == "cancelled at step 10 of shot 0");
   seen.limit = 1000;
   CHECK(handles.record(p.get()) == expected);
+}
+
+TEST_CASE("C: forces, moment rates, fibres and pressure of an elastic shot are those of C++") {
+  ONDULA_NEEDS_CLANG();
+  Handles handles;
+  const std::vector<double> wavelet = small_shot(2).sources[0].wavelet, at = {100, 110}, force = {0, 2e3},
+                            slip = double_couple_2d(30), along = {1, 0.5};
+  Shot shot;
+  Source source;
+  source.position = at;
+  source.wavelet = wavelet;
+  source.kind = SourceKind::force;
+  source.field = "v";
+  source.components = force;
+  shot.sources.push_back(source);
+  source.kind = SourceKind::moment_rate;
+  source.field.clear();
+  source.components = slip;
+  shot.sources.push_back(source);
+  shot.receivers.push_back({"fibre", at, Interpolation::linear, along});
+  shot.receivers.push_back({"pressure", {60, 60}, Interpolation::sinc, {}});
+  Propagator expected(equations::elastic(), small_grid(2), small_options());
+
+  ondula_shot* s = nullptr;
+  done([&](auto e) { return ondula_shot_create(&s, e); });
+  handles.shot.reset(s);
+  for (const Source& from : shot.sources) {
+    ondula_source* c = nullptr;
+    const char* field = from.field.empty() ? nullptr : from.field.c_str();
+    done([&](auto e) {
+      return ondula_source_create(field, at.data(), 2, wavelet.data(), wavelet.size(), &c, e);
+    });
+    const SourceHandle owner(c);
+    const char* kind = from.kind == SourceKind::force ? "force" : "moment_rate";
+    done([&](auto e) { return ondula_source_set_text(c, "kind", kind, e); });
+    done([&](auto e) {
+      return ondula_source_set_vector(c, "components", from.components.data(), from.components.size(), e);
+    });
+    done([&](auto e) { return ondula_shot_add_source(s, c, e); });
+  }
+  done([&](auto e) { return ondula_shot_add_fibre(s, at.data(), along.data(), 2, "linear", e); });
+  const std::vector<double> second = {60, 60};
+  done([&](auto e) { return ondula_shot_add_receiver(s, "pressure", second.data(), 2, nullptr, e); });
+  ondula_propagator* p = nullptr;
+  done([&](auto e) {
+    return ondula_propagator_create("elastic", handles.grid.get(), handles.options.get(), &p, e);
+  });
+  const PropagatorHandle owner(p);
+  for (const auto& [name, value] : {std::pair{"vp", 2000.0}, {"vs", 1100.0}, {"rho", 2200.0}}) {
+    expected.set_model(name, value);
+    done([&, &n = name, &v = value](auto e) { return ondula_propagator_set_model_constant(p, n, v, e); });
+  }
+  const ondula_shot* shots[] = {s};
+  ondula_records* records = nullptr;
+  done([&](auto e) { return ondula_propagator_forward(p, shots, 1, -1, &records, e); });
+  const RecordsHandle kept(records);
+  const Records wanted = expected.forward({&shot, 1});
+  for (const char* field : {"fibre", "pressure"}) {
+    const std::vector<double>& traces = wanted.at(0).at(field).data;
+    CHECK(max_abs(traces) > 0);
+    std::vector<double> found(traces.size());
+    done([&](auto e) { return ondula_records_copy(records, 0, field, found.data(), found.size(), e); });
+    CHECK(found == traces);
+    double offset = 1;
+    done([&](auto e) { return ondula_propagator_time_offset(p, field, &offset, e); });
+    CHECK(offset == expected.time_offset(field));
+  }
+  double offset = 0;
+  const auto [status, message] =
+      outcome([&](auto e) { return ondula_propagator_time_offset(p, "preasure", &offset, e); });
+  CHECK(status == ONDULA_USER_ERROR);
+  CHECK(message.find("no field preasure to record; there are: ") == 0);
 }
 
 TEST_CASE("C: wrong input is a status with words, a null pointer too, and nothing is made") {
