@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "compiler/emit/host_text.hpp"
@@ -35,7 +36,7 @@ struct Setting {
   int shots = 1;
   int rounds = 3;
   bool json = false;
-  bool unfused = false;  ///< each component in a pass of its own; bare steps only
+  passes::Fusion fusion = passes::Fusion::loads;  ///< bare steps only
 };
 
 /// Points per second of w[i] = a[i] + b[i] * c - w[i]: three reads, one in-place write, no stencil.
@@ -66,9 +67,8 @@ class Stepper {
  public:
   Stepper(const Setting& s, ir::Domain domain, int threads) : device_(device::make_host_device(threads)) {
     const EquationDefinition equation = equations::find(s.equation);
-    compilation_ =
-        passes::compile(equation, {default_axes(s.dims), s.order, false, false, passes::Target::host,
-                                   s.unfused ? passes::Fusion::points : passes::Fusion::loads});
+    compilation_ = passes::compile(
+        equation, {default_axes(s.dims), s.order, false, false, passes::Target::host, s.fusion});
     jit::HostCompiler compiler;
     const auto module =
         compiler.compile({emit::host_text(compilation_.kernels, emit::Real::float32), s.equation, {}, ""});
@@ -231,7 +231,11 @@ int main(int argc, char** argv) {
   app.add_option("--steps", s.steps);
   app.add_option("--shots", s.shots);
   app.add_option("--rounds", s.rounds);
-  app.add_flag("--unfused", s.unfused, "each component in a pass of its own");
+  const std::map<std::string, passes::Fusion> fusions = {{"points", passes::Fusion::points},
+                                                         {"loads", passes::Fusion::loads},
+                                                         {"statement", passes::Fusion::statement}};
+  app.add_option("--fusion", s.fusion, "what one pass does: points, loads or statement; of bare steps")
+      ->transform(CLI::CheckedTransformer(fusions));
   app.add_flag("--json", s.json);
   CLI11_PARSE(app, argc, argv);
   std::vector<double> rates, physical, copies, caches;

@@ -23,6 +23,7 @@ class PiecePrinter : HostNames {
   PiecePrinter(const ir::Program& program, Real real) : HostNames(program), real_(real) {}
 
   std::string print(const ir::Kernel& kernel) {
+    askers_ = askers_of(kernel);
     for (std::size_t p = 0; p < kernel.pieces.size(); ++p) {
       const ir::Piece& piece_of = kernel.pieces[p];
       if (piece_of.role != ir::Role::correction || piece_of.region.axis != 0) piece(kernel, p);
@@ -91,7 +92,7 @@ class PiecePrinter : HostNames {
     const ir::Piece& p = kernel.pieces[number];
     out_ += fmt::format("\n// {}: {}\nONDULA_ROW void {}_piece{}_row(\n    {}) {{\n", p.location.short_text(),
                         p.comment, kernel.name, number, fmt::join(parameters(kernel, p, false), ",\n    "));
-    ask_ahead(kernel, p);
+    ask_ahead(kernel, number);
     if (p.mixed) out_ += keep_edges(p, inner() + 1);
     out_ += "  ONDULA_LOOP\n  for (index i = begin; i < end; ++i) {\n";
     const AccessPrinter printer = [&](const ir::Node& node) { return access(kernel, node); };
@@ -107,17 +108,48 @@ class PiecePrinter : HostNames {
     if (row_axis() >= 0) block(kernel, number);
   }
 
-  /// Asks for the rows that this piece will read from memory soon: of each array the foremost row it reads,
-  /// two rows on. Tens of streams defeat the processor's own prefetching.
-  void ask_ahead(const ir::Kernel& kernel, const ir::Piece& p) {
-    if (row_axis() < 0) return;
-    std::map<std::string, int> foremost;  // cells ahead along the slowest axis
+  using Foremost = std::map<std::string, int>;  // cells ahead along the slowest axis, by array
+
+  static Foremost foremost_of(const ir::Piece& p) {
+    Foremost foremost;
     for (const ir::Let& let : p.lets) note_foremost(let.value, foremost);
     for (const ir::Store& store : p.stores) {
       note_foremost(store.value, foremost);
       foremost.try_emplace(store.array, 0);
     }
-    for (const auto& [name, cells] : foremost) {
+    return foremost;
+  }
+
+  /// Which of several plain pieces asks for an array that more than one of them reads: the one that reads it
+  /// foremost. Empty where there is one plain piece.
+  static std::map<std::string, std::size_t> askers_of(const ir::Kernel& kernel) {
+    std::map<std::string, std::size_t> askers;
+    Foremost most;
+    std::size_t plain = 0;
+    for (std::size_t p = 0; p < kernel.pieces.size(); ++p) {
+      const ir::Piece& piece = kernel.pieces[p];
+      if (piece.region.kind != ir::RegionKind::live) continue;
+      ++plain;
+      for (const auto& [name, cells] : foremost_of(piece)) {
+        const auto known = most.find(name);
+        if (known != most.end() && known->second >= cells) continue;
+        most[name] = cells;
+        askers[name] = p;
+      }
+    }
+    if (plain < 2) askers.clear();
+    return askers;
+  }
+
+  /// Asks for the rows that this piece will read from memory soon: of each array the foremost row it reads,
+  /// two rows on. Tens of streams defeat the processor's own prefetching.
+  void ask_ahead(const ir::Kernel& kernel, std::size_t number) {
+    if (row_axis() < 0) return;
+    const ir::Piece& p = kernel.pieces[number];
+    const std::size_t plain = p.role == ir::Role::fused ? static_cast<std::size_t>(p.base) : number;
+    for (const auto& [name, cells] : foremost_of(p)) {
+      const auto asker = askers_.find(name);
+      if (asker != askers_.end() && asker->second != plain) continue;
       const ArrayArgument& a = argument(kernel, name);
       std::array<int, ir::max_axes> ahead{};
       ahead[0] = cells;
@@ -132,7 +164,7 @@ class PiecePrinter : HostNames {
     }
   }
 
-  static void note_foremost(ir::Expr e, std::map<std::string, int>& foremost) {
+  static void note_foremost(ir::Expr e, Foremost& foremost) {
     if (e->kind == ir::Kind::field || e->kind == ir::Kind::coefficient) {
       int& cells = foremost.try_emplace(e->name, 0).first->second;
       cells = std::max(cells, e->offset[0]);
@@ -247,6 +279,7 @@ class PiecePrinter : HostNames {
 
   Real real_;
   std::string out_;
+  std::map<std::string, std::size_t> askers_;
 };
 
 }  // namespace
