@@ -1,6 +1,7 @@
 // The windowed sinc between samples.
 // SPDX-License-Identifier: MIT
 #include "runtime/substeps.hpp"
+#include "runtime/kaiser_sinc.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -14,14 +15,7 @@ constexpr double kaiser_beta = 9;
 
 }  // namespace
 
-double substep_kernel(double x) {
-  const double ratio = x / half_width;
-  if (std::fabs(ratio) >= 1) return 0;
-  const double window = std::cyl_bessel_i(0.0, kaiser_beta * std::sqrt(1 - ratio * ratio)) /
-                        std::cyl_bessel_i(0.0, kaiser_beta);
-  const double phase = std::numbers::pi * x;
-  return window * (x == 0 ? 1.0 : std::sin(phase) / phase);
-}
+double substep_kernel(double x) { return kaiser_sinc(x, half_width, kaiser_beta); }
 
 std::vector<double> fine_wavelet(std::span<const double> wavelet, int substeps, double shift,
                                  std::int64_t count) {

@@ -7,6 +7,7 @@
 #include <numbers>
 
 #include "compiler/ir/images.hpp"
+#include "runtime/kaiser_sinc.hpp"
 
 namespace ondula::loop {
 namespace {
@@ -21,13 +22,19 @@ constexpr double kaiser_beta = 6.31;
 /// Positions this close to a node, in cells, are on it: metres divided by the spacing carry rounding.
 constexpr double on_node = 1e-9;
 
-double windowed_sinc(double x) {
-  const double ratio = x / sinc_radius;
-  if (std::fabs(ratio) >= 1.0) return 0.0;
-  const double window = std::cyl_bessel_i(0.0, kaiser_beta * std::sqrt(1.0 - ratio * ratio)) /
-                        std::cyl_bessel_i(0.0, kaiser_beta);
-  const double phase = std::numbers::pi * x;
-  return window * (x == 0.0 ? 1.0 : std::sin(phase) / phase);
+double windowed_sinc(double x) { return kaiser_sinc(x, sinc_radius, kaiser_beta); }
+
+/// Every tap once for each of those along a further axis.
+void spread(std::vector<ir::Tap>& taps, std::size_t axis, const std::vector<AxisTap>& along) {
+  std::vector<ir::Tap> next;
+  for (const AxisTap& one : along) {
+    for (ir::Tap tap : taps) {
+      tap.index[axis] = one.index;
+      tap.weight *= one.weight;
+      next.push_back(tap);
+    }
+  }
+  taps = std::move(next);
 }
 
 std::vector<AxisTap> axis_taps(double position, Interpolation interpolation) {
@@ -78,16 +85,7 @@ std::vector<ir::Tap> interpolation_taps(const ir::Domain& domain, const ir::Fiel
     const auto a = static_cast<std::size_t>(axis);
     const double shift = field.stagger[a] != 0 ? 0.5 : 0.0;
     const double position = cells[a] + static_cast<double>(domain.pad[a][0]) - shift;
-    std::vector<ir::Tap> next;
-    for (const AxisTap& along :
-         folded(axis_taps(position, interpolation), domain, field, axis, first_order)) {
-      for (ir::Tap tap : taps) {
-        tap.index[a] = along.index;
-        tap.weight *= along.weight;
-        next.push_back(tap);
-      }
-    }
-    taps = std::move(next);
+    spread(taps, a, folded(axis_taps(position, interpolation), domain, field, axis, first_order));
   }
   return taps;
 }
@@ -97,15 +95,7 @@ std::vector<ir::Tap> unfolded_taps(const ir::Domain& domain, const ir::HalfCells
   std::vector<ir::Tap> taps = {{ir::Extents{}, 1.0}};
   for (std::size_t a = 0; a < cells.size(); ++a) {
     const double position = cells[a] + static_cast<double>(domain.pad[a][0]) - (half[a] != 0 ? 0.5 : 0.0);
-    std::vector<ir::Tap> next;
-    for (const AxisTap& along : axis_taps(position, interpolation)) {
-      for (ir::Tap tap : taps) {
-        tap.index[a] = along.index;
-        tap.weight *= along.weight;
-        next.push_back(tap);
-      }
-    }
-    taps = std::move(next);
+    spread(taps, a, axis_taps(position, interpolation));
   }
   return taps;
 }

@@ -15,12 +15,6 @@ using namespace ondula::segy_test;
 
 namespace {
 
-std::vector<double> samples_of(TraceReader& reader, std::int64_t trace) {
-  std::vector<double> samples(static_cast<std::size_t>(reader.layout().samples));
-  reader.read(trace, samples);
-  return samples;
-}
-
 std::string refusal_of(const FileText& text) {
   const FileOnDisk file(text);
   return refusal([&] { TraceReader reader(file.path()); });

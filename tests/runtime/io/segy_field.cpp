@@ -14,12 +14,6 @@ using namespace ondula::segy_test;
 
 namespace {
 
-std::vector<double> samples_of(TraceReader& reader, std::int64_t trace) {
-  std::vector<double> samples(static_cast<std::size_t>(reader.layout().samples));
-  reader.read(trace, samples);
-  return samples;
-}
-
 double sum(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
 
 }  // namespace

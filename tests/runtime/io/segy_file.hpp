@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "compiler/error.hpp"
+#include "runtime/io/segy.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 namespace ondula::segy_test {
@@ -129,6 +130,13 @@ inline std::string joined(const std::vector<std::string>& texts) {
   std::string all;
   for (const std::string& text : texts) all += text + "\n";
   return all;
+}
+
+/// One trace.
+inline std::vector<double> samples_of(io::TraceReader& reader, std::int64_t trace) {
+  std::vector<double> samples(static_cast<std::size_t>(reader.layout().samples));
+  reader.read(trace, samples);
+  return samples;
 }
 
 }  // namespace ondula::segy_test
