@@ -8,6 +8,7 @@
 
 #include "tests/support/environment.hpp"
 #include "tests/support/skip.hpp"
+#include "tests/tools/generated.hpp"
 #include "tests/tools/program.hpp"
 
 namespace ondula::test {
@@ -26,11 +27,6 @@ struct Sources {
   std::string base() const { return equation + "_" + std::to_string(dims) + "d_o" + std::to_string(order); }
 };
 
-/// The status of a shell command in `folder`; what it prints is kept in output.txt there.
-int shell(const fs::path& folder, const std::string& command) {
-  return std::system(("cd '" + folder.string() + "' && { " + command + "; } > output.txt 2>&1").c_str());
-}
-
 Outcome generate(const Sources& s, const fs::path& folder, const std::vector<std::string>& more = {}) {
   std::vector<std::string> words = {"generate", s.equation,
                                     "--dims",   std::to_string(s.dims),
@@ -41,9 +37,6 @@ Outcome generate(const Sources& s, const fs::path& folder, const std::vector<std
   words.insert(words.end(), more.begin(), more.end());
   return run_program(words);
 }
-
-/// As the README says, but with every warning an error, and unoptimised to save time.
-const std::string strict = "g++ -std=c++17 -O0 -ffp-contract=off -Wall -Wextra -Werror ";
 
 void make(const Sources& s, const fs::path& folder, const std::vector<std::string>& more = {}) {
   CAPTURE(s.base());
@@ -68,26 +61,19 @@ void run_example(const Sources& s, const fs::path& folder, const std::string& co
 
 void check_host(const Sources& s, const fs::path& folder) {
   make(s, folder);
-  run_example(s, folder,
-              strict + "-o example example.cpp " + s.base() + "_forward.cpp " + s.base() + "_setup.cpp");
+  run_example(
+      s, folder,
+      strict_compiler + "-o example example.cpp " + s.base() + "_forward.cpp " + s.base() + "_setup.cpp");
 }
 
 /// Kernels, launches and example of CUDA, on the CPU: kernel<<<...>>>(...) becomes a call of the stand-in.
 void check_cuda(const Sources& s, const fs::path& folder, const std::string& architecture) {
   make(s, folder, {"--backend", "cuda", "--arch", architecture});
-  static const std::regex launch(R"((\w+(?:<\w+>)?)<<<([^>]*)>>>\()");
-  for (const std::string& name : {s.base() + "_forward", std::string("example")}) {
-    const std::string text = read_file(folder / (name + ".cu"));
-    std::ofstream(folder / (name + "_cu.cpp"))
-        << std::regex_replace(text, launch, "stand_in_launch($1, $2)(");
-  }
-  const std::string forward = read_file(folder / (s.base() + "_forward_cu.cpp"));
-  REQUIRE(forward.find("stand_in_launch(") != std::string::npos);
-  REQUIRE(forward.find("<<<") == std::string::npos);
-  run_example(
-      s, folder,
-      strict + "-Wno-unknown-pragmas -I " ONDULA_TESTS_DIR "/tools/cuda_stand_in -o example example_cu.cpp " +
-          s.base() + "_forward_cu.cpp " + s.base() + "_setup.cpp");
+  CHECK(on_cpu(folder, s.base() + "_forward") > 3);  // kernels of sweeps, and those of points and halos
+  on_cpu(folder, "example");
+  run_example(s, folder,
+              cuda_stand_in_compiler + "-o example example_cu.cpp " + s.base() + "_forward_cu.cpp " +
+                  s.base() + "_setup.cpp");
 }
 
 /// Every equation, dimension, several orders, both types.
@@ -192,7 +178,8 @@ TEST_CASE("Generated sources with two prefixes fit in one program") {
   std::ofstream(directory.path() / "main.cpp")
       << "#include \"one/acoustic_1d_o2.h\"\n#include \"two/acoustic_1d_o2.h\"\n"
          "int main() { return one_acoustic_1d_o2_dims - two_acoustic_1d_o2_dims; }\n";
-  CHECK(shell(directory.path(), strict + "-o both main.cpp one/*_1d_*.cpp two/*_1d_*.cpp && ./both") == 0);
+  CHECK(shell(directory.path(),
+              strict_compiler + "-o both main.cpp one/*_1d_*.cpp two/*_1d_*.cpp && ./both") == 0);
 }
 
 TEST_CASE("The example of generated sources fails where something else is computed") {
@@ -206,7 +193,7 @@ TEST_CASE("The example of generated sources fails where something else is comput
     REQUIRE(at != std::string::npos);
     std::string changed = whole;
     std::ofstream(folder / file) << changed.replace(at, from.size(), to);
-    const int status = shell(folder, strict +
+    const int status = shell(folder, strict_compiler +
                                          "-o example example.cpp acoustic_1d_o4_forward.cpp "
                                          "acoustic_1d_o4_setup.cpp && ./example");
     std::ofstream(folder / file) << whole;
