@@ -126,7 +126,8 @@ class SetupPrinter {
         memories.push_back(c_.memory_layout(array.argument));
         size = memories.back() + ".size";
       }
-      if (array.is_profile()) size = fmt::format("total(*grid, {})", array.argument.axis);
+      // Rows go by vectors and may read past a profile's end by less than one.
+      if (array.is_profile()) size = fmt::format("total(*grid, {}) + line", array.argument.axis);
       out_ += fmt::format("  plan->sizes.{} = {};\n", array.member, size);
     }
     if (c_.cuda != nullptr) {

@@ -151,6 +151,8 @@ bool format(const ondula_clang_text& text, Output& output) {
   clang::format::FormatStyle style = clang::format::getGoogleStyle(clang::format::FormatStyle::LK_Cpp);
   style.ColumnLimit = 110;
   style.DerivePointerAlignment = false;
+  style.BreakStringLiterals = false;
+  style.SortIncludes = clang::format::FormatStyle::SI_Never;
   const llvm::StringRef code(text.text, text.text_size);
   const clang::tooling::Range whole(0, static_cast<unsigned>(code.size()));
   const auto changes = clang::format::reformat(style, code, whole, text.name);
