@@ -140,6 +140,7 @@ ir::PointReceiver ReceiverTaps::of(const Receiver& receiver, const std::string& 
     if (parts.empty() || parts.back().field != key.first) parts.push_back({key.first, {}});
     parts.back().taps.push_back({key.second, weight});
   }
+  for (ir::FieldTaps& part : parts) part.taps.shrink_to_fit();  // many receivers have many of them
   return ir::PointReceiver(std::move(parts));
 }
 

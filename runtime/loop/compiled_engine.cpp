@@ -156,10 +156,11 @@ class CompiledEngine final : public Engine {
     for (std::size_t r = 0; r < receivers.size(); ++r) {
       for (ir::FieldTaps& part : receivers[r].parts) {
         const Layout& layout = arrays_.at(field_key(part.field, 0)).layout;
+        const std::vector<ir::Tap> taps = std::move(part.taps);  // gone at the end of this turn
         Pickup pickup{r, {}};
-        for (const ir::Tap& tap : part.taps) pickup.from.push_back({layout.at(tap.index), tap.weight});
+        pickup.from.reserve(taps.size());
+        for (const ir::Tap& tap : taps) pickup.from.push_back({layout.at(tap.index), tap.weight});
         taps_[part.field] += pickup.from.size();
-        part.taps = {};
         receivers_[part.field].push_back(std::move(pickup));
       }
     }
