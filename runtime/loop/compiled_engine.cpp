@@ -15,6 +15,7 @@
 #include "compiler/error.hpp"
 #include "compiler/passes/schedule.hpp"
 #include "compiler/passes/surface.hpp"
+#include "runtime/floating_point.hpp"
 #include "runtime/loop/arrays.hpp"
 #include "runtime/loop/boxes.hpp"
 #include "runtime/loop/engine.hpp"
@@ -304,6 +305,7 @@ class CompiledEngine final : public Engine {
   }
 
   void inject(int operation, std::int64_t n) {
+    const FlushDenormals flush;
     for (const Deposit& deposit : deposits_) {
       if (deposit.operation != operation || at(n) >= deposit.samples.size() || n < 0) continue;
       const auto& injection = std::get<ir::Injection>(set_.program.operations[at(operation)]);
@@ -325,10 +327,12 @@ class CompiledEngine final : public Engine {
       }
     };
     const auto count = static_cast<std::int64_t>(pickups.size());
-    if (taps_.at(field) < many_taps)
+    if (taps_.at(field) < many_taps) {
+      const FlushDenormals flush;  // as the device's threads have it: few receivers or many, the same bits
       gather(0, count);
-    else
+    } else {
       device_.parallel(count, gather);
+    }
   }
 
   void fill_halo(const std::string& name) {
