@@ -83,15 +83,22 @@ class Iteration {
     for (std::size_t s = 0; s <= last; ++s) {
       for (const FieldTerms& f : scheme.stages[s]) places_[s].push_back(place(program.field(f.field)));
     }
-    x_.assign(scheme.stages[0].size(), planes(extent_[0]));
-    next_ = x_;
     const bool wraps = domain.dims == 3 && domain.faces[0][0] == FaceKind::periodic;
-    const std::int64_t window = wraps ? extent_[0] : std::min<std::int64_t>(extent_[0], 2 * reach_ + 2);
-    if (last == 1) y_.assign(scheme.stages[1].size(), planes(window));
-    cache_coefficients();
+    window_ = wraps ? extent_[0] : std::min<std::int64_t>(extent_[0], 2 * reach_ + 2);
+  }
+
+  /// What run() holds, a few rows per thread left out.
+  std::size_t bytes() const {
+    const std::size_t plane = at(extent_[1] * extent_[2]), points = at(extent_[0]) * plane;
+    return sizeof(float) * (2 * outer_.size() * points + inner_.size() * at(window_) * plane +
+                            (caches() ? coefficients_.size() * points : 0));
   }
 
   Largest run(double enough) {
+    x_.assign(outer_.size(), planes(extent_[0]));
+    next_ = x_;
+    y_.assign(inner_.size(), planes(window_));
+    if (caches()) cache_coefficients();
     start();
     Largest best;
     const bool point = extent_[0] * extent_[1] * extent_[2] == 1;
@@ -149,9 +156,12 @@ class Iteration {
     return result;
   }
 
+  bool caches() const {
+    return at(extent_[0] * extent_[1] * extent_[2]) * coefficients_.size() <= cached_coefficients;
+  }
+
   void cache_coefficients() {
     const std::int64_t points = extent_[0] * extent_[1] * extent_[2];
-    if (at(points) * coefficients_.size() > cached_coefficients) return;
     cache_.resize(coefficients_.size());
     for (auto& values : cache_) values.resize(at(points));
     for (std::int64_t plane = 0; plane < extent_[0]; ++plane) {
@@ -347,6 +357,7 @@ class Iteration {
   const loop::Models& models_;
   int lead_;
   int reach_ = 0, model_reach_ = 1;
+  std::int64_t window_ = 0;  // planes kept of the second stage
   std::array<std::int64_t, 3> extent_{1, 1, 1};
   std::vector<RowOperator> outer_, inner_;  // of the first stage, and of the second
   std::vector<TapGroup> coefficients_;      // without taps
@@ -393,8 +404,8 @@ loop::Models shrunk(const loop::Models& models, const ir::Domain& from, const ir
   return result;
 }
 
-Largest bound(const ir::Program& program, const Scheme& scheme, const ir::Domain& domain,
-              const loop::Models& models, double enough) {
+/// `domain` with one periodic point along every axis on which no model varies.
+ir::Domain varying(const ir::Domain& domain, const loop::Models& models) {
   ir::Domain small = domain;
   for (int axis = 0; axis < domain.dims; ++axis) {
     if (!uniform_along(models, domain, axis)) continue;
@@ -402,6 +413,12 @@ Largest bound(const ir::Program& program, const Scheme& scheme, const ir::Domain
     small.pad[at(axis)] = {0, 0};
     small.faces[at(axis)] = {FaceKind::periodic, FaceKind::periodic};
   }
+  return small;
+}
+
+Largest bound(const ir::Program& program, const Scheme& scheme, const ir::Domain& domain,
+              const loop::Models& models, double enough) {
+  const ir::Domain small = varying(domain, models);
   if (small.shape == domain.shape) return Iteration(program, scheme, domain, models).run(enough);
   const loop::Models less = shrunk(models, domain, small);
   return Iteration(program, scheme, small, less).run(enough);
@@ -417,6 +434,16 @@ loop::Models homogeneous(const loop::Models& models, const ir::Domain& domain,
 }
 
 }  // namespace
+
+std::size_t collatz_bytes(const ir::Program& physical, const Scheme& scheme, const ir::Domain& domain,
+                          const loop::Models& models) {
+  const ir::Domain small = varying(domain, models);
+  std::size_t bytes = Iteration(physical, scheme, small, models).bytes();
+  if (small.shape == domain.shape) return bytes;
+  const auto nodes = [](const ir::Domain& d) { return at(d.shape[0] * d.shape[1] * d.shape[2]); };
+  for (const auto& [name, array] : models) bytes += array.bytes() / nodes(domain) * nodes(small);
+  return bytes;
+}
 
 StepBound collatz_bound(const ir::Program& physical, const Scheme& scheme, const ir::Domain& domain,
                         const loop::Models& models, const std::vector<std::int64_t>& fastest_cell,

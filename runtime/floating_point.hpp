@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <xmmintrin.h>
+
 #include <cfenv>
 
 namespace ondula {
@@ -19,6 +21,19 @@ class DefaultFloatingPoint {
 
  private:
   std::fenv_t caller_;
+};
+
+/// While this lives denormals are zero to the thread, read or computed, as in a run's kernels; afterwards its
+/// own state is back.
+class FlushDenormals {
+ public:
+  FlushDenormals() noexcept : saved_(_mm_getcsr()) { _mm_setcsr(saved_ | 0x8040U); }  // FTZ and DAZ
+  FlushDenormals(const FlushDenormals&) = delete;
+  FlushDenormals& operator=(const FlushDenormals&) = delete;
+  ~FlushDenormals() { _mm_setcsr(saved_); }
+
+ private:
+  unsigned saved_;
 };
 
 /// While this lives the thread has `state`, for a call back into the caller's code; afterwards its own again.

@@ -14,22 +14,27 @@
 namespace ondula {
 namespace {
 
-// Multiprocessors, clocks, memory, L2 size and TFLOPS: the maker's data sheet or architecture paper named in
-// each line. L2 reads: V100 and A100 by the A100 paper's bytes per clock (2048, 5120) at the boost clock;
-// H100 and H200 by what others measured on that chip (5.5 to 6 TB/s). Where neither exists the roof is left
-// out.
+// Multiprocessors, clocks, memory, L2 size and TFLOPS: the maker's document named in each line. A Hopper chip
+// has two boost clocks; 1.98 GHz is the one of plain float32 and float64 work, of which its 66.9 TFLOPS are
+// 132 x 128 lanes x 2. B200's clock follows from its 75 TFLOPS in the same way, its multiprocessors and L2
+// size from "Nvidia's B200: Keeping the CUDA Juggernaut Rolling" (Chips and Cheese), since no data sheet has
+// them. L2 reads: V100 and A100 by the Ampere paper's bytes per clock (2048, 5120) at the boost clock; H100
+// and H200 by what "Nvidia's H100: Funny L2, and Tons of Bandwidth" (Chips and Cheese) measured on that chip
+// (5.5 to 6 TB/s). Where neither exists the roof is left out.
 constexpr std::array<Gpu, 8> table = {{
-    {"T4", 75, 40, 1.590, 320, 4, 0, 8.1, 0.25, "T4 data sheet and Turing architecture paper"},
+    {"T4", 75, 40, 1.590, 320, 4, 0, 8.1, 0.25,
+     "NVIDIA T4 Tensor Core GPU data sheet; NVIDIA Turing GPU Architecture"},
     {"V100", 70, 80, 1.530, 900, 6, 3130, 15.7, 7.8,
-     "V100 data sheet (SXM2, 32 GB) and A100 architecture paper"},
+     "NVIDIA V100 Tensor Core GPU data sheet (SXM2); NVIDIA Tesla V100 GPU Architecture"},
     {"A100", 80, 108, 1.410, 2039, 40, 7220, 19.5, 9.7,
-     "A100 data sheet (SXM4, 80 GB) and architecture paper"},
-    {"RTX 4090", 89, 128, 2.520, 1008, 72, 0, 82.6, 1.29, "Ada architecture paper"},
-    {"H100", 90, 132, 1.830, 3350, 50, 5800, 66.9, 33.5,
-     "H100 data sheet (SXM5) and Hopper architecture paper"},
-    {"H200", 90, 132, 1.830, 4800, 50, 5800, 66.9, 33.5, "H200 data sheet (SXM)"},
-    {"B200", 100, 148, 1.965, 7700, 126, 0, 75, 37, "HGX B200 data sheet, an eighth of eight"},
-    {"RTX 5090", 120, 170, 2.407, 1792, 96, 0, 104.8, 1.64, "RTX Blackwell architecture paper"},
+     "NVIDIA A100 Tensor Core GPU data sheet (80 GB, SXM4); NVIDIA A100 Tensor Core GPU Architecture"},
+    {"RTX 4090", 89, 128, 2.520, 1008, 72, 0, 82.6, 1.29, "NVIDIA Ada GPU Architecture"},
+    {"H100", 90, 132, 1.980, 3350, 50, 5800, 66.9, 33.5,
+     "NVIDIA H100 Tensor Core GPU data sheet (SXM5); NVIDIA H100 Tensor Core GPU Architecture"},
+    {"H200", 90, 132, 1.980, 4800, 50, 5800, 66.9, 33.5,
+     "NVIDIA H200 Tensor Core GPU data sheet (SXM); chip as H100"},
+    {"B200", 100, 148, 1.980, 7700, 126, 0, 75, 37, "NVIDIA HGX B200 data sheet, an eighth of eight GPUs"},
+    {"RTX 5090", 120, 170, 2.407, 1792, 96, 0, 104.8, 1.64, "NVIDIA RTX Blackwell GPU Architecture"},
 }};
 
 std::string plain(const std::string& name) {

@@ -95,6 +95,7 @@ std::vector<ir::FieldTaps> PointTaps::take() {
     if (parts.empty() || parts.back().field != key.first) parts.push_back({key.first, {}});
     parts.back().taps.push_back({key.second, weight});
   }
+  for (ir::FieldTaps& part : parts) part.taps.shrink_to_fit();  // many receivers have many of them
   sum_.clear();
   return parts;
 }

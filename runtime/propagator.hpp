@@ -71,8 +71,11 @@ struct Estimate {
       0;  ///< at the frequency where the wavelets' spectrum falls below 1 % of its peak; 0: unknown
   std::int64_t points = 0;  ///< physical
   std::int64_t padded_points = 0;
-  std::size_t device_bytes = 0;     ///< the device allocator's peak
-  std::size_t host_bytes = 0;       ///< models and records
+  std::size_t device_bytes = 0;  ///< the device allocator's peak
+  /// The host's peak: models with records and taps, or with the working memory of the stability limit, which
+  /// is found before the first step; the device's own memory is not counted here.
+  std::size_t host_bytes = 0;
+  std::size_t peak_bytes = 0;       ///< of device and host together in a first call
   double work_bytes_per_point = 0;  ///< least memory traffic of a padded point and step
   std::string refusal;              ///< why forward would refuse the step; empty where it would not
 };
@@ -149,6 +152,9 @@ class ONDULA_API Propagator {
   /// Limits and bytes for these shots. Throws UserError as forward does, except that a passed limit is
   /// reported.
   Estimate estimate(std::span<const Shot> shots) const;
+  /// Host bytes that finding the stability limit takes, in `estimate` as in `forward`: a large model that
+  /// varies may want a look at them first.
+  std::size_t limit_bytes() const;
   const Timings& timings() const;
   /// Bytes the device's allocator holds at most so far.
   std::size_t device_bytes_peak() const;

@@ -82,6 +82,10 @@ void Propagator::on_step(std::int64_t every, std::function<void(const StepView&)
 Estimate Propagator::estimate(std::span<const Shot> shots) const {
   return impl().call([&] { return impl_->estimate(shots); });
 }
+
+std::size_t Propagator::limit_bytes() const {
+  return impl().call([&] { return impl_->limit_bytes(); });
+}
 const Timings& Propagator::timings() const { return impl().timings(); }
 std::size_t Propagator::device_bytes_peak() const { return impl().device_bytes_peak(); }
 double Propagator::time_offset(const std::string& field) const {

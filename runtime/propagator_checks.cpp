@@ -58,6 +58,23 @@ ShotPoints Propagator::Impl::points_of(std::span<const Shot> shots, std::int64_t
                      shots[static_cast<std::size_t>(number)], number);
 }
 
+std::size_t Propagator::Impl::limit_bytes() const {
+  return limits_bytes(compilation_.physical, domain_, complete_models());
+}
+
+std::size_t Propagator::Impl::shots_bytes(std::span<const Shot> shots, int substeps) const {
+  // Records of every shot stay; taps and wavelets are those of one shot at a time.
+  std::size_t records = 0, held = 0, peak = 0;
+  for (const Shot& shot : shots) {
+    const PointBytes points = points_bytes(compilation_.physical, grid_, {options_.steps, substeps}, shot);
+    peak = std::max(peak, records + held + points.made);
+    records += shot.receivers.size() * static_cast<std::size_t>(options_.steps) * sizeof(double);
+    held = points.bound;  // until the next shot's have been made
+    peak = std::max(peak, records + held);
+  }
+  return peak;
+}
+
 Estimate Propagator::Impl::estimate(std::span<const Shot> shots) const {
   Estimate e;
   const Limits& now = present_limits();
@@ -70,20 +87,13 @@ Estimate Propagator::Impl::estimate(std::span<const Shot> shots) const {
   e.dt = options_.dt / e.substeps;
   e.refusal = step_refusal(now);
   double top = 0;
-  std::size_t largest_points = 0;
   for (const Shot& shot : shots) {
     for (const Source& source : shot.sources) {
       if (!source.wavelet.empty()) {
         top = std::max(top, io::series_facts(source.wavelet, options_.t0, options_.dt).top_frequency);
       }
     }
-    // Records of every shot stay; taps and wavelets are those of one shot at a time.
-    const auto samples = static_cast<std::size_t>(options_.steps);
-    e.host_bytes += shot.receivers.size() * samples * sizeof(double);
-    largest_points = std::max(largest_points,
-                              points_bytes(compilation_.physical, grid_, {options_.steps, e.substeps}, shot));
   }
-  e.host_bytes += largest_points;
   const double coarsest = *std::max_element(grid_.spacing.begin(), grid_.spacing.end());
   if (top > 0) e.points_per_wavelength = e.slowest / (top * coarsest);
   e.points = 1;
@@ -92,7 +102,11 @@ Estimate Propagator::Impl::estimate(std::span<const Shot> shots) const {
   if (options_.backend == Backend::host) {
     e.device_bytes = loop::compiled_engine_bytes(compilation_, domain_, options_.dtype);
   }
-  for (const auto& [name, array] : models_) e.host_bytes += array.bytes();
+  std::size_t models = 0;
+  for (const auto& [name, array] : models_) models += array.bytes();
+  const std::size_t before = limit_bytes(), during = shots_bytes(shots, e.substeps);
+  e.host_bytes = models + std::max(before, during);
+  e.peak_bytes = models + std::max(before, e.device_bytes + during);
   const double element = options_.dtype == DType::float32 ? 4 : 8;
   for (const ir::Kernel& kernel : compilation_.kernels.kernels) {
     for (std::size_t p = 0; p < kernel.pieces.size(); ++p) {

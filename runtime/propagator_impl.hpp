@@ -52,6 +52,7 @@ class Propagator::Impl {
   void set_state(std::shared_ptr<const State::Data> state);
   Records forward(std::span<const Shot> shots, std::optional<std::int64_t> steps);
   Estimate estimate(std::span<const Shot> shots) const;
+  std::size_t limit_bytes() const;
   void on_step(std::int64_t every, std::function<void(const StepView&)> callback);
   const Timings& timings() const { return timings_; }
   std::size_t device_bytes_peak() const { return device_ ? device_->bytes_peak() : 0; }
@@ -83,6 +84,8 @@ class Propagator::Impl {
   /// Why a run with these limits cannot take its step; empty where it can.
   std::string step_refusal(const Limits& now) const;
   double step() const { return options_.dt / std::max(1, substeps_); }
+  /// Host bytes of taps, wavelets and records at their peak over the shots.
+  std::size_t shots_bytes(std::span<const Shot> shots, int substeps) const;
   ShotPoints points_of(std::span<const Shot> shots, std::int64_t number) const;
 
   // propagator.cpp

@@ -169,6 +169,9 @@ bool beside_surface(const Grid& grid, const std::vector<double>& position) {
   return false;
 }
 
+/// Of an engine's own list of taps, besides the taps.
+constexpr std::size_t bytes_per_pickup = 4 * sizeof(void*);
+
 /// How many samples fine_wavelet gives at most.
 std::size_t fine_samples(std::size_t wavelet, const Sampling& sampling) {
   const auto most = static_cast<std::size_t>(sampling.steps());
@@ -194,9 +197,8 @@ ShotPoints shot_points(const ir::Program& program, const ir::Domain& domain, con
   return result;
 }
 
-std::size_t points_bytes(const ir::Program& program, const Grid& grid, const Sampling& sampling,
-                         const Shot& shot) {
-  constexpr std::size_t bytes_per_tap = sizeof(ir::Tap) + sizeof(device::Weighted);
+PointBytes points_bytes(const ir::Program& program, const Grid& grid, const Sampling& sampling,
+                        const Shot& shot) {
   /// Points read along each axis, on a grid `half` a cell off, by a derivative along `slope`.
   const auto taps = [&](const ir::HalfCells& half, const std::vector<double>& position,
                         Interpolation interpolation, int slope) {
@@ -207,34 +209,41 @@ std::size_t points_bytes(const ir::Program& program, const Grid& grid, const Sam
       const std::size_t along = on_node ? 1 : interpolation == Interpolation::linear ? 2 : 8;
       count *= along + (static_cast<int>(a) == slope ? static_cast<std::size_t>(program.order) - 1 : 0);
     }
-    return count * bytes_per_tap;
+    return count;
+  };
+  PointBytes bytes;
+  const auto add = [&](std::size_t count, std::size_t own, std::size_t own_bound) {
+    bytes.made += own + count * sizeof(ir::Tap);
+    bytes.bound += own_bound + count * sizeof(device::Weighted);
   };
   const auto dims = static_cast<int>(grid.axes.size());
-  std::size_t bytes = 0;
   for (const Source& source : shot.sources) {
-    const auto samples = fine_samples(source.wavelet.size(), sampling);
+    const std::size_t samples = fine_samples(source.wavelet.size(), sampling) * sizeof(double);
     const bool point = source.kind == SourceKind::point;
     const auto components = static_cast<std::size_t>(
         point ? 1 : std::count_if(source.components.begin(), source.components.end(), [](double c) {
           return c != 0;
         }));
     const ir::HalfCells half = point ? program.field(source.field).stagger : ir::HalfCells{};
-    const std::size_t along = 2 * samples * sizeof(double);
-    bytes += components * (taps(half, source.position, source.interpolation, -1) + along);
+    const auto add_all = [&](int slope) {
+      const std::size_t count = taps(half, source.position, source.interpolation, slope);
+      for (std::size_t c = 0; c < components; ++c)
+        add(count, 2 * samples + sizeof(ir::PointSource), samples + bytes_per_pickup);
+    };
+    add_all(-1);
     if (source.kind == SourceKind::moment_rate || !beside_surface(grid, source.position)) continue;
-    for (int a = 1; a < dims; ++a)  // the velocities along the surface
-      bytes += components * (taps(half, source.position, source.interpolation, a) + along);
+    for (int a = 1; a < dims; ++a) add_all(a);  // the velocities along the surface
   }
   for (const Receiver& r : shot.receivers) {
+    bytes.made += sizeof(ir::PointReceiver);
     const bool own = std::any_of(program.fields.begin(), program.fields.end(),
                                  [&](const ir::Field& f) { return f.name == r.field; });
-    if (own) {
-      bytes += taps(program.field(r.field).stagger, r.position, r.interpolation, -1);
-      continue;
+    const int parts = own ? 1 : r.field == "fibre" || r.field == "pressure" ? dims : 1;
+    for (int a = 0; a < parts; ++a) {
+      const ir::HalfCells half = own ? program.field(r.field).stagger : ir::HalfCells{};
+      const int slope = own || r.field == "pressure" ? -1 : a;
+      add(taps(half, r.position, r.interpolation, slope), sizeof(ir::FieldTaps), bytes_per_pickup);
     }
-    const int parts = r.field == "fibre" ? dims : r.field == "pressure" ? dims : 1;
-    for (int a = 0; a < parts; ++a)
-      bytes += taps({}, r.position, r.interpolation, r.field == "pressure" ? -1 : a);
   }
   return bytes;
 }

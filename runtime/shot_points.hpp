@@ -29,9 +29,13 @@ ShotPoints shot_points(const ir::Program& program, const ir::Domain& domain, con
                        const loop::Models& models, const Sampling& sampling, const Shot& shot,
                        std::int64_t number);
 
-/// Bytes a run holds for the sources and receivers of `shot` while it prepares and runs it: taps as made and
-/// as bound, and the wavelets' samples.
-std::size_t points_bytes(const ir::Program& program, const Grid& grid, const Sampling& sampling,
-                         const Shot& shot);
+/// Host bytes for the sources and receivers of a shot.
+struct PointBytes {
+  std::size_t made = 0;   ///< before they are handed to the engine, which takes them over one by one
+  std::size_t bound = 0;  ///< while the shot runs
+};
+
+PointBytes points_bytes(const ir::Program& program, const Grid& grid, const Sampling& sampling,
+                        const Shot& shot);
 
 }  // namespace ondula

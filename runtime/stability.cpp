@@ -47,6 +47,11 @@ Limits limits(const ir::Program& physical, const ir::Domain& domain, const loop:
   return result;
 }
 
+std::size_t limits_bytes(const ir::Program& physical, const ir::Domain& domain, const loop::Models& models) {
+  const Scheme scheme = scheme_of(physical);
+  return constant_density(physical, scheme) ? 0 : collatz_bytes(physical, scheme, domain, models);
+}
+
 double cfl_limit(int order, const std::vector<double>& spacing, double fastest) {
   const auto weights = passes::second_derivative(order);
   double symbol = -weights[0].value();

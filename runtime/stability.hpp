@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -23,6 +24,9 @@ struct Limits {
 /// other equation its Collatz bound. Throws UserError for an equation whose limit is not known, and for
 /// models in which no wave speed is real and positive.
 Limits limits(const ir::Program& physical, const ir::Domain& domain, const loop::Models& models, int threads);
+
+/// Host bytes that `limits` holds while it runs: 0 where a theorem serves.
+std::size_t limits_bytes(const ir::Program& physical, const ir::Domain& domain, const loop::Models& models);
 
 /// Largest stable step of the leapfrog of u_tt = K laplacian(u) with second derivatives of `order`:
 ///   2 / (c_max sqrt(sum_a S_a / h_a^2)), S_a = -(a_0 + 2 sum a_m cos(m pi))   (numerics.md, CFL limit: a

@@ -37,6 +37,7 @@ Json answer(const Session& session, const Prediction& prediction, const Warnings
                   {"copy_bytes_per_s", prediction.copy_bytes_per_s},
                   {"bytes_per_point_and_step", e.work_bytes_per_point},
                   {"kernel_points_per_s", prediction.kernel_points_per_s},
+                  {"points_seconds", prediction.points_seconds},
                   {"problem", prediction.problem}};
   const std::string& refusal = refusal_of(session);
   json["runs"] = refusal.empty();
@@ -69,6 +70,7 @@ void print_time(const Session& session, const Prediction& prediction) {
   if (prediction.kernel_points_per_s > 0) {
     fmt::print("           kernels: {:.3g} Gpoints/s on a small grid with the same share of layers\n",
                1e-9 * prediction.kernel_points_per_s);
+    fmt::print("           receivers and sources: {}\n", seconds_text(prediction.points_seconds));
   } else if (!prediction.problem.empty()) {
     fmt::print("           kernels: not measured: {}\n", prediction.problem);
   }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -118,6 +119,16 @@ void write_records(const Session& session, const TraceFile& file, const Records&
   writer.commit();
 }
 
+/// Where a free surface bounds a medium of stresses, the wave along it towers over all others: colours then
+/// end at twelve medians, which leaves reflections a good part of the scale.
+double most_medians(const Session& session) {
+  const auto free = [](const std::array<Face, 2>& ends) {
+    return ends[0].kind == FaceKind::free_surface || ends[1].kind == FaceKind::free_surface;
+  };
+  const auto& faces = session.job.grid.faces;
+  return !session.facts.moments.empty() && std::any_of(faces.begin(), faces.end(), free) ? 8 : 0;
+}
+
 void write_gather(const Session& session, const TraceFile& file, const Records& records,
                   io::Existing existing) {
   const Traces* traces = find_traces(records, static_cast<std::size_t>(file.shot), file.field);
@@ -136,6 +147,7 @@ void write_gather(const Session& session, const TraceFile& file, const Records& 
   const std::size_t dims = session.job.grid.axes.size();
   picture.time_power = 0.5 * static_cast<double>(dims - 1);
   picture.clip_percent = dims == 3 ? 97 : 99;
+  picture.most_medians = most_medians(session);
   std::tie(picture.position_axis, picture.positions) =
       receiver_positions(session, session.survey.shots[static_cast<std::size_t>(file.shot)], file.field);
   io::write_png(file.path, io::draw_gather(picture), existing);
@@ -218,6 +230,7 @@ void write_snapshot(const Session& session, const StepView& view, io::Existing e
   picture.field = field;
   picture.unit = session.facts.units.at(field);
   picture.values = {job.grid.shape, view.field(field)};
+  picture.most_medians = most_medians(session);
   picture.placement = placement(job.grid);
   picture.time = view.time + session.propagator->time_offset(field);
   if (!session.shade.data.empty()) picture.model = &session.shade;

@@ -5,6 +5,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
+#include <memory>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "compiler/error.hpp"
@@ -15,8 +19,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr double cached_points = 150e3;   ///< of the small grid, layers included
-constexpr double measured_points = 60e6;  ///< updated in one measurement of the kernels
+constexpr double cached_points = 150e3;               ///< of the small grid, layers included
+constexpr double measured_points = 60e6;              ///< updated in one measurement of the kernels
+constexpr std::int64_t measured_samples = 2'000'000;  ///< of all receivers in one measurement
+constexpr std::int64_t source_steps = 100;
+constexpr std::size_t most_points = 50'000;  ///< receivers or sources measured
 // Of the copy; on shorter arrays the start of a sweep would count more than its bytes.
 constexpr std::size_t fewest_copied = std::size_t{64} << 10;
 constexpr std::size_t most_copied = std::size_t{8} << 20;
@@ -67,24 +74,126 @@ Grid small_grid(const Session& session) {
   return grid;
 }
 
-double kernel_rate(const Session& session) {
-  const Grid grid = small_grid(session);
-  PropagatorOptions options;
-  options.dt = session.estimate.dt;
-  options.order = session.job.order;
-  options.dtype = session.job.dtype;
-  options.absorb = session.survey.absorb;
-  options.threads = session.job.threads.value_or(0);
-  options.steps = static_cast<std::int64_t>(measured_points / cached_points);
-  Propagator propagator(find_equation(session.job.equation), grid, options);
-  for (const auto& [name, value] : session.typical) propagator.set_model(name, value);
-  const std::vector<Shot> silence(2);
-  double best = 0;
-  for (int round = 0; round < 3; ++round) {
-    propagator.forward(silence);
-    best = std::max(best, propagator.timings().padded_gpoints_per_s);
+/// What a sampled step and a step that is fed cost on the small grid, besides its kernels.
+struct Rates {
+  double points = 0;    ///< per s, by the kernels
+  double receiver = 0;  ///< s per receiver and sample
+  double source = 0;    ///< s per source and step while its wavelet lasts
+  double set_up = 0;    ///< s per receiver or source and shot
+};
+
+/// Where a point of the job lies on the small grid: as far down its axes, and as far off the nodes.
+std::vector<double> moved(const std::vector<double>& position, const Grid& from, const Grid& to) {
+  std::vector<double> result;
+  for (std::size_t a = 0; a < position.size(); ++a) {
+    const double cell = (position[a] - from.origin[a]) / from.spacing[a], whole = std::floor(cell);
+    const double share = static_cast<double>(to.shape[a] - 1) / static_cast<double>(from.shape[a]);
+    const double there = std::floor(whole * std::min(share, 1.0)) + (cell - whole);
+    result.push_back(to.origin[a] + to.spacing[a] * there);
   }
-  return 1e9 * best;
+  return result;
+}
+
+/// Measures on a propagator with few steps.
+class SmallRuns {
+ public:
+  explicit SmallRuns(const Session& session) : session_(session), grid_(small_grid(session)) {
+    PropagatorOptions options;
+    options.dt = session.estimate.dt;
+    options.order = session.job.order;
+    options.dtype = session.job.dtype;
+    options.absorb = session.survey.absorb;
+    options.threads = session.job.threads.value_or(0);
+    propagator_ = std::make_unique<Propagator>(find_equation(session.job.equation), grid_, options);
+    for (const auto& [name, value] : session.typical) propagator_->set_model(name, value);
+  }
+
+  Rates rates() {
+    Rates result;
+    const double points = padded_points();
+    const Run silent = best({}, static_cast<std::int64_t>(measured_points / points));
+    result.points = points / silent.step;
+    const Shot receivers = part(true), sources = part(false);
+    if (!receivers.receivers.empty()) {
+      const auto count = static_cast<double>(receivers.receivers.size());
+      const Run run =
+          best(receivers, std::clamp<std::int64_t>(measured_samples / std::llround(count), 20, 300));
+      result.receiver = std::max(0.0, run.step - silent.step) / count;
+      result.set_up = std::max(0.0, run.set_up - silent.set_up) / count;
+    }
+    if (!sources.sources.empty()) {
+      const auto count = static_cast<double>(sources.sources.size());
+      const Run run = best(sources, source_steps);
+      result.source = std::max(0.0, run.step - silent.step) / count;
+      if (result.set_up == 0) result.set_up = std::max(0.0, run.set_up - silent.set_up) / count;
+    }
+    return result;
+  }
+
+ private:
+  /// Seconds of a step, and of all before the first.
+  struct Run {
+    double step = std::numeric_limits<double>::infinity(), set_up = step;
+  };
+
+  double padded_points() const { return static_cast<double>(propagator_->estimate({}).padded_points); }
+
+  Run best(const Shot& shot, std::int64_t steps) {
+    Run result;
+    // The set-up of many points is long enough to be measured once.
+    const int rounds = shot.receivers.size() + shot.sources.size() > 5000 ? 1 : 3;
+    for (int round = 0; round < rounds; ++round) {
+      const auto begin = Clock::now();
+      propagator_->forward({&shot, 1}, std::max<std::int64_t>(steps, 2));
+      const double all = seconds_since(begin);
+      const Timings& timings = propagator_->timings();
+      result.step = std::min(result.step, timings.steady / static_cast<double>(timings.steps));
+      result.set_up = std::min(result.set_up, all - timings.steady);
+    }
+    return result;
+  }
+
+  /// The receivers or the sources of the shot that has most of them, on the small grid.
+  Shot part(bool receivers) const {
+    const auto size = [&](const Shot& s) { return receivers ? s.receivers.size() : s.sources.size(); };
+    const auto& shots = session_.survey.shots;
+    const auto most = std::max_element(shots.begin(), shots.end(),
+                                       [&](const Shot& a, const Shot& b) { return size(a) < size(b); });
+    Shot result;
+    if (most == shots.end()) return result;
+    if (receivers) {
+      for (Receiver r : std::span(most->receivers).first(std::min(most->receivers.size(), most_points))) {
+        r.position = moved(r.position, session_.job.grid, grid_);
+        result.receivers.push_back(std::move(r));
+      }
+      return result;
+    }
+    for (Source s : std::span(most->sources).first(std::min(most->sources.size(), most_points))) {
+      s.position = moved(s.position, session_.job.grid, grid_);
+      s.wavelet.assign(static_cast<std::size_t>(source_steps), 0.0);
+      result.sources.push_back(std::move(s));
+    }
+    return result;
+  }
+
+  const Session& session_;
+  Grid grid_;
+  std::unique_ptr<Propagator> propagator_;
+};
+
+/// Seconds of all shots' receivers and sources.
+double points_time(const Session& session, const Rates& rates) {
+  const auto samples = static_cast<double>(session.job.steps);
+  double result = 0;
+  for (const Shot& shot : session.survey.shots) {
+    const auto receivers = static_cast<double>(shot.receivers.size());
+    result += receivers * samples * rates.receiver;
+    result += (receivers + static_cast<double>(shot.sources.size())) * rates.set_up;
+    for (const Source& source : shot.sources)
+      result += std::min(static_cast<double>(source.wavelet.size()), samples) * session.estimate.substeps *
+                rates.source;
+  }
+  return result;
 }
 
 }  // namespace
@@ -105,8 +214,10 @@ Prediction predict(const Session& session) {
   result.seconds = updates * e.work_bytes_per_point / result.copy_bytes_per_s;
   if (!e.refusal.empty()) return result;
   try {
-    result.kernel_points_per_s = kernel_rate(session);
-    result.seconds = std::max(result.seconds, updates / result.kernel_points_per_s);
+    const Rates rates = SmallRuns(session).rates();
+    result.kernel_points_per_s = rates.points;
+    result.points_seconds = points_time(session, rates);
+    result.seconds = std::max(result.seconds, updates / rates.points) + result.points_seconds;
   } catch (const Error& error) {
     result.problem = error.what();
   }

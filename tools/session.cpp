@@ -111,16 +111,27 @@ void check_limit(const io::Job& job, const std::string& tier, std::size_t needed
       tier, bytes_text(static_cast<double>(limit->second)), bytes_text(static_cast<double>(needed)), what));
 }
 
+/// The estimate itself needs the stability limit, and that takes memory where the model varies.
+void require_memory_for_limit(const Propagator& propagator) {
+  const std::size_t needed = propagator.limit_bytes(), available = memory_available();
+  if (available == 0 || needed <= available) return;
+  throw RuntimeError(fmt::format(
+      "finding the stability limit of this model takes {} of memory, of which this machine has {} left; ask "
+      "for a smaller grid",
+      bytes_text(static_cast<double>(needed)), bytes_text(static_cast<double>(available))));
+}
+
 /// Before anything large is allocated. `available`: bytes before the models were read.
 void check_memory(Session& session, std::size_t available, Warnings& warnings) {
   const std::size_t device = session.estimate.device_bytes;
   const std::size_t host = session.estimate.host_bytes + session.picture_bytes;
+  const std::size_t both = session.estimate.peak_bytes + session.picture_bytes;
   check_limit(session.job, "device", device, "fields, coefficients and layers");
   check_limit(session.job, "host", host, "models, records and snapshots");
-  if (available == 0 || device + host <= available) return;
+  if (available == 0 || both <= available) return;
   const std::string text =
       fmt::format("the run needs {} of memory, of which this machine has {} left",
-                  bytes_text(static_cast<double>(device + host)), bytes_text(static_cast<double>(available)));
+                  bytes_text(static_cast<double>(both)), bytes_text(static_cast<double>(available)));
   const auto& limits = session.job.memory.limits;
   if (limits.contains("device") && limits.contains("host")) {
     warnings.add(text);
@@ -184,6 +195,7 @@ Session open_session(const JobOptions& options, const Hooks& hooks, bool picture
                                                     propagator_options(job, session.survey, hooks, warnings));
   load_models(session, pictures, warnings);
   load_initial(session, warnings);
+  require_memory_for_limit(*session.propagator);
   session.estimate = session.propagator->estimate(session.survey.shots);
   if (job.output.snapshots) {
     // A field arrives padded and is cut to the grid, both in double.

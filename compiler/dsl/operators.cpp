@@ -30,6 +30,14 @@ Author* require_author(const Located& a, const char* what) {
   return author;
 }
 
+Author* require_rank_2(const Located& a, const char* what, const char* name) {
+  Author* author = require_author(a, what);
+  if (a.tensor.rank() != 2)
+    Access::fail(author, a.where,
+                 fmt::format("{}() takes a rank-2 tensor, found {}", name, rank_name(a.tensor)));
+  return author;
+}
+
 std::optional<Unit> sum_unit(Author* author, const Located& a, const Located& b) {
   const auto& left = a.tensor.unit();
   const auto& right = b.tensor.unit();
@@ -220,11 +228,7 @@ Tensor div(const Located& tensor) {
 }
 
 Tensor trace(const Located& tensor) {
-  Author* author = require_author(tensor, "the trace");
-  if (tensor.tensor.rank() != 2) {
-    Access::fail(author, tensor.where,
-                 fmt::format("trace() takes a rank-2 tensor, found {}", rank_name(tensor.tensor)));
-  }
+  Author* author = require_rank_2(tensor, "the trace", "trace");
   const std::size_t d = Access::dims(author);
   std::vector<Expr> terms;
   for (std::size_t i = 0; i < d; ++i) terms.push_back(tensor.tensor.components()[i * d + i]);
@@ -232,11 +236,7 @@ Tensor trace(const Located& tensor) {
 }
 
 Tensor sym(const Located& tensor) {
-  Author* author = require_author(tensor, "the symmetric part");
-  if (tensor.tensor.rank() != 2) {
-    Access::fail(author, tensor.where,
-                 fmt::format("sym() takes a rank-2 tensor, found {}", rank_name(tensor.tensor)));
-  }
+  Author* author = require_rank_2(tensor, "the symmetric part", "sym");
   const std::size_t d = Access::dims(author);
   const auto& in = tensor.tensor.components();
   ir::Pool& pool = Access::pool(author);

@@ -1,10 +1,10 @@
-// Naming subexpressions.
+// Which subexpressions of a CUDA kernel get names.
 // SPDX-License-Identifier: MIT
 #include "compiler/passes/cuda_lets.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+
+#include "compiler/passes/lets.hpp"
 
 namespace ondula::passes {
 namespace {
@@ -12,13 +12,8 @@ namespace {
 using ir::Expr;
 using ir::Kind;
 
-void count(Expr e, std::map<std::uint32_t, int>& uses) {
-  if (++uses[e->id] > 1) return;
-  for (const Expr arg : e->args) count(arg, uses);
-}
-
 /// Divisions of `e` count once more, so that what several blocks divide by is divided once.
-void divisions(Expr e, std::map<std::uint32_t, int>& uses, std::set<std::uint32_t>& seen) {
+void divisions(Expr e, Uses& uses, std::set<std::uint32_t>& seen) {
   if (!seen.insert(e->id).second) return;
   if (e->kind == Kind::function && e->name == "div") ++uses[e->id];
   for (const Expr arg : e->args) divisions(arg, uses, seen);
@@ -29,7 +24,6 @@ void divisions(Expr e, std::map<std::uint32_t, int>& uses, std::set<std::uint32_
 std::string cuda_new_value(const std::string& array) { return "new_" + array; }
 
 void CudaLets::run(ir::CudaKernel& kernel) {
-  count_ = 0;
   fixed_.clear();
   direct_.clear();
   for (const ir::CudaBlock& block : kernel.blocks) {
@@ -39,11 +33,12 @@ void CudaLets::run(ir::CudaKernel& kernel) {
       }
     }
   }
-  Named outer;
+  Lets names(pool_, [this](Expr e) { return fixed(e); });
+  Lets::Named outer;
   for (ir::CudaBlock& block : kernel.blocks) {
     Uses uses;
     for (const ir::CudaPiece& piece : block.pieces) {
-      for (const ir::CudaStore& store : piece.stores) count(store.value, uses);
+      for (const ir::CudaStore& store : piece.stores) count_uses(store.value, uses);
     }
     if (block.region < 0) {
       for (const ir::CudaBlock& other : kernel.blocks) {
@@ -55,10 +50,11 @@ void CudaLets::run(ir::CudaKernel& kernel) {
         }
       }
     }
-    Named inner = outer;
-    Named& named = block.region < 0 ? outer : inner;
+    Lets::Named inner = outer;
+    Lets::Named& named = block.region < 0 ? outer : inner;
     for (ir::CudaPiece& piece : block.pieces) {
-      for (ir::CudaStore& store : piece.stores) store.value = lettered(store.value, uses, named, piece.lets);
+      for (ir::CudaStore& store : piece.stores)
+        store.value = names.name(store.value, uses, named, piece.lets);
     }
   }
 }
@@ -72,35 +68,6 @@ bool CudaLets::fixed(Expr e) {
   const bool result = std::all_of(e->args.begin(), e->args.end(), [&](Expr arg) { return fixed(arg); });
   fixed_[e->id] = result;
   return result;
-}
-
-Expr CudaLets::lettered(Expr e, const Uses& uses, Named& named, std::vector<ir::Let>& lets) {
-  if (e->kind != Kind::function) return e;
-  const auto found = named.find(e->id);
-  if (found != named.end()) return found->second;
-  std::vector<Expr> args;
-  std::size_t length = 0;
-  for (const Expr arg : e->args) {
-    args.push_back(lettered(arg, uses, named, lets));
-    length += ir::text(args.back()).size();
-  }
-  constexpr std::size_t line = 64;
-  if (length > line) {
-    for (Expr& arg : args) {
-      if (arg->kind == Kind::function && ir::text(arg).size() > line / 2) arg = let(arg, lets);
-    }
-  }
-  Expr result = pool_.function(e->name, std::move(args));
-  if (!fixed(e)) return result;
-  if (uses.at(e->id) > 1 && e->name != "neg") result = let(result, lets);
-  named[e->id] = result;
-  return result;
-}
-
-Expr CudaLets::let(Expr value, std::vector<ir::Let>& lets) {
-  const std::string name = fmt::format("t{}", count_++);
-  lets.push_back({name, value});
-  return pool_.let(name);
 }
 
 }  // namespace ondula::passes

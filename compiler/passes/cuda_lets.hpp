@@ -21,17 +21,11 @@ class CudaLets {
   void run(ir::CudaKernel& kernel);
 
  private:
-  using Uses = std::map<std::uint32_t, int>;
-  using Named = std::map<std::uint32_t, ir::Expr>;
-
-  ir::Expr lettered(ir::Expr e, const Uses& uses, Named& named, std::vector<ir::Let>& lets);
-  ir::Expr let(ir::Expr value, std::vector<ir::Let>& lets);
   bool fixed(ir::Expr e);
 
   ir::Pool& pool_;
   std::map<std::uint32_t, bool> fixed_;
   std::set<std::string> direct_;  ///< arrays stored at once, so that an access before is not one after
-  int count_ = 0;
 };
 
 }  // namespace ondula::passes

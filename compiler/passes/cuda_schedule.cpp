@@ -344,7 +344,7 @@ CudaShape cuda_shape(const ir::CudaTarget& target, const CudaWork& work) {
   static const std::vector<Entry> march_system = {{8, {32, 8}, 3}, {14, {32, 8}, 2}, {16, {32, 4}, 3}};
   // From sm_100 on the assembler wants a few registers more for the same text.
   static const std::vector<Entry> march_nested_100 = {
-      {2, {32, 16}, 2}, {4, {32, 8}, 3}, {6, {32, 8}, 2}, {8, {32, 4}, 3}, {16, {32, 8}, 1}};
+      {2, {32, 16}, 2}, {4, {32, 4}, 5}, {6, {32, 8}, 2}, {8, {32, 4}, 3}, {16, {32, 8}, 1}};
   static const std::vector<Entry> march_system_100 = {{4, {32, 8}, 3}, {12, {32, 8}, 2}, {16, {32, 4}, 3}};
   constexpr int first_to_march = 90;
   const bool hungry = target.sm >= 100;

@@ -11,6 +11,7 @@
 #include "compiler/error.hpp"
 #include "compiler/passes/factor.hpp"
 #include "compiler/passes/fuse.hpp"
+#include "compiler/passes/lets.hpp"
 #include "compiler/passes/linear.hpp"
 #include "compiler/passes/names.hpp"
 
@@ -225,12 +226,13 @@ class KernelBuilder {
 
   /// Shared subtrees and long ones become lets, operands before their users.
   void emit_lets(const std::vector<ir::Store>& values) {
-    std::map<std::uint32_t, int> uses;
-    for (const ir::Store& store : values) count(store.value, uses);
-    std::map<std::uint32_t, Expr> named;
+    Uses uses;
+    for (const ir::Store& store : values) count_uses(store.value, uses);
+    Lets names(pool_);
+    Lets::Named named;
     std::set<std::string> arrays, scalars;
     for (const ir::Store& store : values) {
-      piece_.stores.push_back({store.array, lettered(store.value, uses, named), store.field});
+      piece_.stores.push_back({store.array, names.name(store.value, uses, named, piece_.lets), store.field});
       arrays.insert(store.array);
     }
     for (const ir::Let& let : piece_.lets) used(let.value, arrays, scalars);
@@ -239,39 +241,6 @@ class KernelBuilder {
     for (const ir::ArrayArgument& a : kernel_.arrays) {
       if (arrays.contains(a.local) && a.side <= 0) piece_.arrays.push_back(a.local);
     }
-  }
-
-  static void count(Expr e, std::map<std::uint32_t, int>& uses) {
-    if (++uses[e->id] > 1) return;
-    for (const Expr arg : e->args) count(arg, uses);
-  }
-
-  Expr lettered(Expr e, const std::map<std::uint32_t, int>& uses, std::map<std::uint32_t, Expr>& named) {
-    if (e->kind != Kind::function) return e;
-    const auto found = named.find(e->id);
-    if (found != named.end()) return found->second;
-    std::vector<Expr> args;
-    std::size_t length = 0;
-    for (const Expr arg : e->args) {
-      args.push_back(lettered(arg, uses, named));
-      length += ir::text(args.back()).size();
-    }
-    constexpr std::size_t line = 64;
-    if (length > line) {
-      for (Expr& arg : args) {
-        if (arg->kind == Kind::function && ir::text(arg).size() > line / 2) arg = let(arg);
-      }
-    }
-    Expr result = pool_.function(e->name, std::move(args));
-    if (uses.at(e->id) > 1 && e->name != "neg") result = let(result);
-    named[e->id] = result;
-    return result;
-  }
-
-  Expr let(Expr value) {
-    const std::string name = fmt::format("t{}", piece_.lets.size());
-    piece_.lets.push_back({name, value});
-    return pool_.let(name);
   }
 
   static void used(Expr e, std::set<std::string>& arrays, std::set<std::string>& scalars) {

@@ -16,21 +16,10 @@
 
 #include "compiler/error.hpp"
 #include "runtime/device/device.hpp"
+#include "runtime/floating_point.hpp"
 
 namespace ondula::device {
 namespace {
-
-/// Denormals are zero while this lives; the thread's own state returns afterwards.
-class FlushDenormals {
- public:
-  FlushDenormals() : saved_(_mm_getcsr()) { _mm_setcsr(saved_ | 0x8040U); }  // FTZ and DAZ
-  FlushDenormals(const FlushDenormals&) = delete;
-  FlushDenormals& operator=(const FlushDenormals&) = delete;
-  ~FlushDenormals() { _mm_setcsr(saved_); }
-
- private:
-  unsigned saved_;
-};
 
 template <class Real>
 void scatter(void* data, std::span<const Weighted> to, double amplitude) {

@@ -12,7 +12,7 @@
 
 namespace ondula::io {
 
-Gain measure_gain(std::span<const double> values, double percent, double least_share) {
+Gain measure_gain(std::span<const double> values, double percent, double least_share, double most_medians) {
   Gain gain;
   std::vector<double> sizes;
   sizes.reserve(values.size());
@@ -26,7 +26,15 @@ Gain measure_gain(std::span<const double> values, double percent, double least_s
   const auto rank =
       static_cast<std::ptrdiff_t>(std::clamp(std::ceil(0.01 * percent * count) - 1.0, 0.0, count - 1.0));
   std::nth_element(sizes.begin(), sizes.begin() + rank, sizes.end());
-  gain.clip = std::max(sizes[static_cast<std::size_t>(rank)], least_share * gain.maximum);
+  gain.clip = sizes[static_cast<std::size_t>(rank)];
+  if (most_medians > 0) {
+    const auto quiet =
+        std::partition(sizes.begin(), sizes.end(), [&](double size) { return size <= 1e-4 * gain.maximum; });
+    const auto middle = quiet + (sizes.end() - quiet) / 2;
+    std::nth_element(quiet, middle, sizes.end());
+    gain.clip = std::min(gain.clip, most_medians * *middle);
+  }
+  gain.clip = std::max(gain.clip, least_share * gain.maximum);
   if (gain.clip == 0.0) gain.clip = gain.maximum;
   const auto kept = std::count_if(sizes.begin(), sizes.end(), [&](double size) { return size <= gain.clip; });
   gain.share = static_cast<double>(kept) / count;

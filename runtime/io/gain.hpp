@@ -17,8 +17,11 @@ struct Gain {
 };
 
 /// The gain that leaves `percent` of |values| unclipped, but clips no lower than `least_share` of the
-/// maximum, so that a field which is zero nearly everywhere does not show its rounding errors.
-Gain measure_gain(std::span<const double> values, double percent, double least_share);
+/// maximum, so that a field which is zero nearly everywhere does not show its rounding errors. With
+/// `most_medians` more than 0 it clips no higher than so many medians of what is over 1e-4 of the maximum, so
+/// that one strong wave does not hide the others.
+Gain measure_gain(std::span<const double> values, double percent, double least_share,
+                  double most_medians = 0);
 
 /// "clip 0.0012 Pa (99.0 % of |amplitude|), maximum 0.03 Pa", with a note on numbers that are not finite.
 std::string gain_text(const Gain& gain, const std::string& unit);

@@ -35,7 +35,8 @@ struct GatherPicture {
       positions;  ///< m, one per receiver, along `position_axis`; empty or uneven: receiver numbers are shown
   std::string position_axis = "x";
   double clip_percent = 99.0;  ///< the share of |amplitude| left unclipped, in (0, 100]
-  double time_power = 0.0;     ///< samples are multiplied by t^power (t in s from time 0) before clipping
+  double most_medians = 0.0;  ///< more than 0: clipped no higher than so many medians of the live |amplitude|
+  double time_power = 0.0;    ///< samples are multiplied by t^power (t in s from time 0) before clipping
   Colormap colours = Colormap::grey;
 };
 
@@ -53,6 +54,7 @@ struct SnapshotPicture {
   std::optional<double> time;  ///< s
   double clip_percent = 99.5;
   const Array* model = nullptr;  ///< of the same shape: drawn as a faint shade under the field
+  double most_medians = 0.0;     ///< as a gather's
 };
 
 /// A snapshot as a picture with true aspect and its gain written in it. Throws UserError where shapes do not

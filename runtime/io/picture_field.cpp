@@ -246,7 +246,7 @@ Image draw_snapshot(const SnapshotPicture& snapshot) {
                                     snapshot.model->data.size() != snapshot.values.data.size()))
     throw UserError(fmt::format("a snapshot of shape {} over a model of shape {}: they must be equal",
                                 shape_text(snapshot.values.shape), shape_text(snapshot.model->shape)));
-  const Gain gain = measure_gain(snapshot.values.data, snapshot.clip_percent, 0.02);
+  const Gain gain = measure_gain(snapshot.values.data, snapshot.clip_percent, 0.02, snapshot.most_medians);
   std::string title = snapshot.title.empty() ? snapshot.field : snapshot.title + ", " + snapshot.field;
   if (snapshot.time) title += fmt::format(", t = {:.3f} s", *snapshot.time);
   const std::string unit = snapshot.unit == "1" ? "" : snapshot.unit;

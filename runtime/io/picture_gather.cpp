@@ -103,7 +103,7 @@ Image draw_gather(const GatherPicture& gather) {
   Image image(style.left + panel_width + style.gap + style.bar + style.bar_right,
               style.top + panel_height + style.bottom);
   const Plane plane = gained(gather);
-  const Gain gain = measure_gain(plane.values, gather.clip_percent, 1e-4);
+  const Gain gain = measure_gain(plane.values, gather.clip_percent, 1e-4, gather.most_medians);
   std::string unit = gather.unit == "1" ? "" : gather.unit;
   std::string subtitle = gain_text(gain, unit);
   if (gather.time_power != 0.0) {

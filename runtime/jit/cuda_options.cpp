@@ -13,12 +13,12 @@ namespace ondula::jit {
 std::vector<std::string> cuda_arguments(const CudaArchitecture& architecture,
                                         const std::vector<std::string>& options) {
   constexpr std::string_view registers = "--maxrregcount=";
-  // Arithmetic exactly as written: no contraction, subnormals kept, division and square root correctly
-  // rounded.
+  // Arithmetic as the host's: no contraction, single-precision denormals flushed (of what is read and what
+  // results, as x86 does with FTZ and DAZ), division and square root correctly rounded.
   std::vector<std::string> arguments = {"--gpu-architecture=" + architecture.text(),
                                         "--std=c++17",
                                         "--fmad=false",
-                                        "--ftz=false",
+                                        "--ftz=true",
                                         "--prec-div=true",
                                         "--prec-sqrt=true"};
   std::map<std::string, std::string> chosen;  // by kind: the whole argument

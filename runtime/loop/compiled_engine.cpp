@@ -15,6 +15,7 @@
 #include "compiler/error.hpp"
 #include "compiler/passes/schedule.hpp"
 #include "compiler/passes/surface.hpp"
+#include "runtime/floating_point.hpp"
 #include "runtime/loop/arrays.hpp"
 #include "runtime/loop/boxes.hpp"
 #include "runtime/loop/engine.hpp"
@@ -156,10 +157,11 @@ class CompiledEngine final : public Engine {
     for (std::size_t r = 0; r < receivers.size(); ++r) {
       for (ir::FieldTaps& part : receivers[r].parts) {
         const Layout& layout = arrays_.at(field_key(part.field, 0)).layout;
+        const std::vector<ir::Tap> taps = std::move(part.taps);  // gone at the end of this turn
         Pickup pickup{r, {}};
-        for (const ir::Tap& tap : part.taps) pickup.from.push_back({layout.at(tap.index), tap.weight});
+        pickup.from.reserve(taps.size());
+        for (const ir::Tap& tap : taps) pickup.from.push_back({layout.at(tap.index), tap.weight});
         taps_[part.field] += pickup.from.size();
-        part.taps = {};
         receivers_[part.field].push_back(std::move(pickup));
       }
     }
@@ -303,6 +305,7 @@ class CompiledEngine final : public Engine {
   }
 
   void inject(int operation, std::int64_t n) {
+    const FlushDenormals flush;
     for (const Deposit& deposit : deposits_) {
       if (deposit.operation != operation || at(n) >= deposit.samples.size() || n < 0) continue;
       const auto& injection = std::get<ir::Injection>(set_.program.operations[at(operation)]);
@@ -324,10 +327,12 @@ class CompiledEngine final : public Engine {
       }
     };
     const auto count = static_cast<std::int64_t>(pickups.size());
-    if (taps_.at(field) < many_taps)
+    if (taps_.at(field) < many_taps) {
+      const FlushDenormals flush;  // as the device's threads have it: few receivers or many, the same bits
       gather(0, count);
-    else
+    } else {
       device_.parallel(count, gather);
+    }
   }
 
   void fill_halo(const std::string& name) {

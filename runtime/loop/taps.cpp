@@ -27,6 +27,7 @@ double windowed_sinc(double x) { return kaiser_sinc(x, sinc_radius, kaiser_beta)
 /// Every tap once for each of those along a further axis.
 void spread(std::vector<ir::Tap>& taps, std::size_t axis, const std::vector<AxisTap>& along) {
   std::vector<ir::Tap> next;
+  next.reserve(taps.size() * along.size());
   for (const AxisTap& one : along) {
     for (ir::Tap tap : taps) {
       tap.index[axis] = one.index;

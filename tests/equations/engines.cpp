@@ -103,6 +103,41 @@ std::vector<double> padded_noise(const ir::Domain& domain, double low, double hi
   return scattered(all, low, high, seed);
 }
 
+EngineCase with_faces(EngineCase c, const std::array<FaceKind, 2>& faces) {
+  for (std::size_t a = 0; a < static_cast<std::size_t>(c.domain.dims); ++a) {
+    c.domain.faces[a] = faces;
+    for (std::size_t side = 0; side < 2; ++side) {
+      if (faces[side] != FaceKind::absorbing) c.domain.pad[a][side] = 0;
+    }
+  }
+  return c;
+}
+
+EngineCase acoustic_case(const ir::Domain& domain, int order) {
+  EngineCase c;
+  c.domain = domain;
+  c.order = order;
+  c.models["vp"] = scattered(domain, 1500, 3000, 1);
+  c.sources["u"] = 1;
+  return c;
+}
+
+EngineCase density_case(const ir::Domain& domain, int order) {
+  EngineCase c = acoustic_case(domain, order);
+  c.models["rho"] = scattered(domain, 1000, 2500, 2);
+  return c;
+}
+
+EngineCase elastic_case(const ir::Domain& domain, int order) {
+  EngineCase c = density_case(domain, order);
+  c.models["vp"] = scattered(domain, 2500, 3000, 1);
+  c.models["vs"] = scattered(domain, -500, 1500, 2);
+  for (double& vs : c.models["vs"]) vs = std::max(vs, 0.0);
+  c.models["rho"] = scattered(domain, 1000, 2500, 3);
+  c.sources = {{"v.z", 1e-6}, {"s.zz", 1}};
+  return c;
+}
+
 passes::Compilation compiled(const EquationDefinition& equation, const EngineCase& c) {
   return passes::compile(
       equation, {default_axes(c.domain.dims), c.order, c.stretched, false, passes::Target::host, c.fusion});

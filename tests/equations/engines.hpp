@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -41,6 +42,15 @@ std::vector<double> scattered(const ir::Domain& domain, double low, double high,
 
 /// The same over the padded grid.
 std::vector<double> padded_noise(const ir::Domain& domain, double low, double high, unsigned seed);
+
+/// The same pair of faces on every axis. Models keep their size: layers lie outside the grid.
+EngineCase with_faces(EngineCase c, const std::array<FaceKind, 2>& faces);
+
+/// A pulse in a scattered medium of the equation named: float64, and what EngineCase starts with. Elastic
+/// ones have fluid cells among solid ones, and a pulse in v.z and in s.zz.
+EngineCase acoustic_case(const ir::Domain& domain, int order);
+EngineCase density_case(const ir::Domain& domain, int order);
+EngineCase elastic_case(const ir::Domain& domain, int order);
 
 passes::Compilation compiled(const EquationDefinition& equation, const EngineCase& c);
 

@@ -18,22 +18,16 @@ struct Ends {
   std::int64_t low_width = 0, high_width = 0;
 };
 
-EngineCase elastic_case(const std::vector<std::int64_t>& shape, const std::vector<Ends>& ends, int order) {
-  EngineCase c;
-  c.domain = layered(shape, 0);
+EngineCase solid_case(const std::vector<std::int64_t>& shape, const std::vector<Ends>& ends, int order) {
+  ir::Domain domain = layered(shape, 0);
   for (std::size_t a = 0; a < shape.size(); ++a) {
     const Ends& e = ends[a % ends.size()];
-    c.domain.faces[a] = {e.low, e.high};
-    c.domain.pad[a] = {e.low_width, e.high_width};
+    domain.faces[a] = {e.low, e.high};
+    domain.pad[a] = {e.low_width, e.high_width};
   }
-  c.order = order;
+  EngineCase c = elastic_case(domain, order);
   c.steps = 24;
   c.dtype = DType::float32;
-  c.models["vp"] = scattered(c.domain, 2500, 3000, 1);
-  c.models["vs"] = scattered(c.domain, 0, 1500, 2);
-  c.models["rho"] = scattered(c.domain, 1000, 2500, 3);
-  c.sources["v.z"] = 1e-6;
-  c.sources["s.zz"] = 1;
   return c;
 }
 
@@ -73,23 +67,23 @@ TEST_CASE("fused or apart, elastic in 2-D gives the same values at every kind of
                                                          {around, layers},
                                                          {odd},
                                                          {layers, odd}}) {
-    check_same(equations::elastic(), elastic_case({23, 60}, ends, 4));
-    check_same(equations::elastic(), elastic_case({9, 7}, ends, 4));
+    check_same(equations::elastic(), solid_case({23, 60}, ends, 4));
+    check_same(equations::elastic(), solid_case({9, 7}, ends, 4));
   }
   // The interior is narrower than the stencil reaches.
   for (const auto& ends : std::vector<std::vector<Ends>>{{layers}, {one_layer}, {surface, wide_layers}})
-    check_same(equations::elastic(), elastic_case({3, 4}, ends, 4));
+    check_same(equations::elastic(), solid_case({3, 4}, ends, 4));
 }
 
 TEST_CASE("fused or apart, elastic in 1-D and 3-D gives the same values") {
   ONDULA_NEEDS_CLANG();
   for (const Ends& ends : {layers, surface, walls, odd})
-    check_same(equations::elastic(), elastic_case({40}, {ends}, 4));
+    check_same(equations::elastic(), solid_case({40}, {ends}, 4));
   for (const auto& ends : std::vector<std::vector<Ends>>{{layers, one_layer, wide_layers},
                                                          {surface, layers, layers},
                                                          {walls, surface, around},
                                                          {layers, odd, surfaces}})
-    check_same(equations::elastic(), elastic_case({12, 9, 37}, ends, 2));
+    check_same(equations::elastic(), solid_case({12, 9, 37}, ends, 2));
 }
 
 }  // namespace ondula::test

@@ -20,39 +20,15 @@ std::vector<std::int64_t> shape_of(int dims) {
 }
 
 EngineCase acoustic_density_case(int dims, int order) {
-  EngineCase c;
-  c.domain = layered(shape_of(dims), 6);
-  c.order = order;
+  EngineCase c = density_case(layered(shape_of(dims), 6), order);
   c.steps = 200;
-  c.models["vp"] = scattered(c.domain, 1500, 3000, 1);
-  c.models["rho"] = scattered(c.domain, 1000, 2500, 2);
-  c.sources["u"] = 1;
   return c;
 }
 
-EngineCase elastic_case(int dims, int order) {
-  EngineCase c;
-  c.domain = layered(shape_of(dims), 6);
-  c.order = order;
+EngineCase solid_case(int dims, int order) {
+  EngineCase c = elastic_case(layered(shape_of(dims), 6), order);
   c.steps = 200;
   c.dt = 8e-4;
-  c.models["vp"] = scattered(c.domain, 2500, 3000, 1);
-  c.models["vs"] = scattered(c.domain, -500, 1500, 2);
-  for (double& vs : c.models["vs"]) vs = std::max(vs, 0.0);
-  c.models["rho"] = scattered(c.domain, 1000, 2500, 3);
-  c.sources["v.z"] = 1e-6;
-  c.sources["s.zz"] = 1;
-  return c;
-}
-
-/// The same pair of faces on every axis. Models keep their size: layers lie outside the grid.
-EngineCase with_faces(EngineCase c, const std::array<FaceKind, 2>& faces) {
-  for (std::size_t a = 0; a < static_cast<std::size_t>(c.domain.dims); ++a) {
-    c.domain.faces[a] = faces;
-    for (std::size_t side = 0; side < 2; ++side) {
-      if (faces[side] != FaceKind::absorbing) c.domain.pad[a][side] = 0;
-    }
-  }
   return c;
 }
 
@@ -88,15 +64,15 @@ TEST_CASE("host equals the reference: variable density in layers, 1-D to 3-D") {
 TEST_CASE("host equals the reference: elastic in layers, 1-D to 3-D, fluid cells among solid ones") {
   ONDULA_NEEDS_CLANG();
   Worst worst;
-  for (int dims = 1; dims <= 3; ++dims) check(equations::elastic(), elastic_case(dims, 4), worst);
-  check(equations::elastic(), elastic_case(2, 8), worst);
+  for (int dims = 1; dims <= 3; ++dims) check(equations::elastic(), solid_case(dims, 4), worst);
+  check(equations::elastic(), solid_case(2, 8), worst);
   MESSAGE("host - reference at most ", worst.float64, " in float64, ", worst.float32, " in float32");
 }
 
 TEST_CASE("host equals the reference: elastic in layers stretched by kappa = 2") {
   ONDULA_NEEDS_CLANG();
   Worst worst;
-  EngineCase c = elastic_case(2, 4);
+  EngineCase c = solid_case(2, 4);
   c.stretched = true;
   check(equations::elastic(), c, worst);
   MESSAGE("host - reference at most ", worst.float64, " in float64, ", worst.float32, " in float32");
@@ -121,7 +97,7 @@ TEST_CASE("host equals the reference: all equations at every kind of face, from 
       const int order = dims == 2 ? plane_orders[turn++ % 3] : 4;
       for (const EquationDefinition& equation : equations::all()) {
         EngineCase c =
-            equation.name() == "elastic" ? elastic_case(dims, order) : acoustic_density_case(dims, order);
+            equation.name() == "elastic" ? solid_case(dims, order) : acoustic_density_case(dims, order);
         if (equation.name() == "acoustic") c.models.erase("rho");
         c.noise = true;
         check(equation, with_faces(c, faces), worst);
@@ -148,8 +124,8 @@ TEST_CASE("host: every equation gives the same bits on one thread and two, and a
     CHECK(once == host_fields(equation, c, 2));
   };
   using enum FaceKind;
-  check_bits(equations::elastic(), elastic_case(2, 8));
-  check_bits(equations::elastic(), with_faces(elastic_case(3, 4), {free_surface, absorbing}));
+  check_bits(equations::elastic(), solid_case(2, 8));
+  check_bits(equations::elastic(), with_faces(solid_case(3, 4), {free_surface, absorbing}));
   check_bits(equations::acoustic_density(), with_faces(acoustic_density_case(3, 4), {rigid, free_surface}));
 }
 

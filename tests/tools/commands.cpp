@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "runtime/io/npy.hpp"
 #include "runtime/jit/nvrtc.hpp"
 #include "tests/tools/program.hpp"
 
@@ -126,6 +127,49 @@ TEST_CASE("`ondula estimate` predicts the device's bytes to the byte, and writes
   REQUIRE(shop.run().status == 0);
   CHECK(estimate["bytes"]["device"] == shop.report()["bytes"]["device"]);
   CHECK(shop.command("estimate").out.find("points per wavelength") != std::string::npos);
+}
+
+TEST_CASE(
+    "`ondula estimate` refuses nothing it can run: a model that varies counts the search for its limit") {
+  Workshop shop;
+  shop.job["equation"] = "elastic";
+  std::vector<double> vp(41 * 51, 2000.0);
+  vp[20 * 51 + 20] = 2200.0;
+  io::write_npy((shop.folder() / "vp.npy").string(), io::Array{{41, 51}, vp}, DType::float32,
+                io::Existing::refuse);
+  shop.job["models"] = {{"vp", 2000}, {"vs", 1000}, {"rho", 2000}};
+  for (auto& one : shop.job["sources"]) one["field"] = "v.z";
+  shop.job["receivers"][0]["field"] = "v.z";
+  const auto host = [&] {
+    return Json::parse(shop.command("estimate", {"--json"}).out)["bytes"]["host"].get<double>();
+  };
+  const double uniform = host();
+  shop.job["models"]["vp"] = "vp.npy";
+  const double padded = (41 + 20) * (51 + 20);
+  // The model as it is kept, and two floats a point and velocity component at least.
+  CHECK(host() >= 4 * (41 * 51 + 2 * 2 * padded));
+  CHECK(uniform < 2 * 2 * 4 * padded);
+}
+
+TEST_SUITE("alone") {
+  TEST_CASE("`ondula estimate` predicts the time of many receivers on a small grid within a factor of two") {
+    Workshop shop;
+    shop.job["time"]["steps"] = 300;
+    shop.job["sources"].erase(1);
+    shop.job["receivers"] = {
+        {{"field", "u"},
+         {"line", {{"from", {{"z", 103}, {"x", 0}}}, {"to", {{"z", 107}, {"x", 500}}}, {"count", 10000}}}}};
+    const Json time = Json::parse(shop.command("estimate", {"--json"}).out)["time"];
+    REQUIRE(shop.run().status == 0);
+    const Json timings = shop.report()["timings"];
+    const double measured = timings["first"].get<double>() + timings["steady"].get<double>();
+    const double predicted = time["seconds"].get<double>();
+    MESSAGE("predicted ", predicted, " s, measured ", measured, " s");
+    CHECK(predicted > measured / 2);
+    CHECK(predicted < measured * 2);
+    // Nearly all of it is theirs.
+    CHECK(time["points_seconds"].get<double>() > predicted / 2);
+  }
 }
 
 }  // namespace

@@ -23,6 +23,17 @@ void make_files(const Workshop& shop) {
                 io::Existing::replace);
 }
 
+/// A workshop whose job has one key changed, and the run of it.
+struct Changed {
+  Workshop shop;
+  Outcome outcome;
+  explicit Changed(const Change& change) {
+    shop.job[Json::json_pointer(change.pointer)] = change.value;
+    make_files(shop);
+    outcome = shop.run();
+  }
+};
+
 const std::vector<Change>& changes_of_records() {
   static const std::vector<Change> list = {
       {"/grid/shape", {43, 51}},
@@ -70,13 +81,10 @@ TEST_CASE("E8: every key of the physics changes the records") {
   for (const Change& change : changes_of_records()) {
     CAPTURE(change.pointer);
     CAPTURE(change.value.dump());
-    Workshop shop;
-    shop.job[Json::json_pointer(change.pointer)] = change.value;
-    make_files(shop);
-    const Outcome outcome = shop.run();
-    CAPTURE(outcome.err);
-    REQUIRE(outcome.status == 0);
-    const auto file = shop.out() / "records_u.npy";
+    const Changed changed(change);
+    CAPTURE(changed.outcome.err);
+    REQUIRE(changed.outcome.status == 0);
+    const auto file = changed.shop.out() / "records_u.npy";
     CHECK((!std::filesystem::exists(file) || read_file(file) != records));
   }
 }
@@ -93,10 +101,9 @@ TEST_CASE("E8: keys of the output change the files") {
   REQUIRE(base.run().status == 0);
   for (const Change& change : changes) {
     CAPTURE(change.pointer);
-    Workshop shop;
-    shop.job[Json::json_pointer(change.pointer)] = change.value;
-    REQUIRE(shop.run().status == 0);
-    CHECK(shop.files() != base.files());
+    const Changed changed(change);
+    REQUIRE(changed.outcome.status == 0);
+    CHECK(changed.shop.files() != base.files());
   }
 }
 
@@ -123,12 +130,9 @@ TEST_CASE("E8: what this version lacks is refused, not ignored") {
   for (const Change& change : changes) {
     CAPTURE(change.pointer);
     CAPTURE(change.value.dump());
-    Workshop shop;
-    shop.job[Json::json_pointer(change.pointer)] = change.value;
-    make_files(shop);
-    const Outcome outcome = shop.run();
-    CAPTURE(outcome.err);
-    CHECK(outcome.status == 2);
+    const Changed changed(change);
+    CAPTURE(changed.outcome.err);
+    CHECK(changed.outcome.status == 2);
   }
 }
 
@@ -142,10 +146,9 @@ TEST_CASE("A key set to its default gives the same bytes as the key left out") {
                                        {"/mesh", "auto"}};
   for (const Change& change : changes) {
     CAPTURE(change.pointer);
-    Workshop shop;
-    shop.job[Json::json_pointer(change.pointer)] = change.value;
-    REQUIRE(shop.run().status == 0);
-    CHECK(read_file(shop.out() / "records_u.npy") == read_file(base.out() / "records_u.npy"));
+    const Changed changed(change);
+    REQUIRE(changed.outcome.status == 0);
+    CHECK(read_file(changed.shop.out() / "records_u.npy") == read_file(base.out() / "records_u.npy"));
   }
 }
 

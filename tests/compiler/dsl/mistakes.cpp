@@ -7,6 +7,7 @@
 #include "compiler/passes/check.hpp"
 #include "compiler/passes/discretize_time.hpp"
 #include "equations/equations.hpp"
+#include "tests/support/messages.hpp"
 
 namespace ondula::test {
 
@@ -21,12 +22,8 @@ unsigned& mistake() {
 /// What the DSL or the first passes say about an equation.
 std::string complaint(const EquationDefinition& definition, int dims = 2) {
   mistake() = 0;
-  try {
-    passes::discretize_time(passes::check(definition.instantiate(default_axes(dims))), 8);
-  } catch (const UserError& error) {
-    return error.what();
-  }
-  return "";
+  return message_of<UserError>(
+      [&] { passes::discretize_time(passes::check(definition.instantiate(default_axes(dims))), 8); });
 }
 
 /// The complaint names this file, the line marked, the equation, and holds `parts`.
@@ -37,10 +34,7 @@ void check_complaint(const EquationDefinition& definition, const std::vector<std
   CHECK(mistake() > 0);
   CHECK(message.find("mistakes.cpp:" + std::to_string(mistake()) + ":") != std::string::npos);
   CHECK(message.find("equation " + definition.name()) != std::string::npos);
-  for (const std::string& part : parts) {
-    CAPTURE(part);
-    CHECK(message.find(part) != std::string::npos);
-  }
+  check_mentions(message, parts);
 }
 
 }  // namespace

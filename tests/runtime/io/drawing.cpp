@@ -173,5 +173,13 @@ TEST_CASE("gain: zeros, spikes and NaN leave a usable clip and are named") {
   spike[7] = HUGE_VAL;
   CHECK(measure_gain(spike, 99.0, 0.0).not_finite == 2);
   CHECK(gain_text(measure_gain(spike, 99.0, 0.0), "").find("2 values are not finite") != std::string::npos);
+  // One strong wave in a tenth of a quiet field: the bound goes by what is quiet, zeros left out.
+  std::vector<double> roll(1000, 0.0);
+  for (std::size_t k = 500; k < 1000; ++k) roll[k] = k < 900 ? 1.0 : 100.0;
+  CHECK(measure_gain(roll, 99.0, 0.0).clip == 100.0);
+  CHECK(measure_gain(roll, 99.0, 0.0, 12).clip == 12.0);
+  CHECK(measure_gain(roll, 99.0, 0.0, 12).share == doctest::Approx(0.9));
+  CHECK(measure_gain(roll, 99.0, 0.5, 12).clip == 50.0);
+  CHECK(measure_gain(roll, 50.5, 0.0, 12).clip == 1.0);
   CHECK(measure_gain({}, 99.0, 0.0).clip == 1.0);
 }

@@ -65,19 +65,19 @@ TEST_CASE("E2: outside names axis, value, range and unit, in metres or cells") {
   const Grid grid = grid_2d();
   CHECK_FALSE(outside({-100, 50}, false, grid).has_value());
   CHECK_FALSE(outside({900, 1550}, false, grid).has_value());
-  check_parts(*outside({901, 60}, false, grid), {"z = 901 m lies outside", "z runs from -100 to 900 m"});
-  check_parts(*outside({-100.5, 1600}, false, grid), {"z = -100.5 m"});
-  check_parts(*outside(to_metres(Position{{0, 301}, true}, grid), true, grid),
-              {"x = cell 301", "from cell 0 to 300"});
+  check_mentions(*outside({901, 60}, false, grid), {"z = 901 m lies outside", "z runs from -100 to 900 m"});
+  check_mentions(*outside({-100.5, 1600}, false, grid), {"z = -100.5 m"});
+  check_mentions(*outside(to_metres(Position{{0, 301}, true}, grid), true, grid),
+                 {"x = cell 301", "from cell 0 to 300"});
 }
 
 TEST_CASE("E17: a position that would fit with swapped axes says so") {
   const Grid grid = grid_2d();
-  check_parts(*outside(to_metres(Position{{150, 40}, true}, grid), true, grid),
-              {"z = cell 150", "with z and x swapped"});
-  check_parts(*outside({1000, 60}, false, grid), {"with z and x swapped it would lie inside"});
+  check_mentions(*outside(to_metres(Position{{150, 40}, true}, grid), true, grid),
+                 {"z = cell 150", "with z and x swapped"});
+  check_mentions(*outside({1000, 60}, false, grid), {"with z and x swapped it would lie inside"});
   CHECK(outside({1000, 1500}, false, grid)->find("swapped") == std::string::npos);
-  check_parts(*outside({150, 10, 5}, false, grid_3d()), {"with z and y swapped"});
+  check_mentions(*outside({150, 10, 5}, false, grid_3d()), {"with z and y swapped"});
 }
 
 TEST_CASE("a position that rounding left beyond the edge is moved onto it") {
@@ -103,8 +103,9 @@ TEST_CASE("A18: which fields vanish on a free surface, and where") {
 
 TEST_CASE("A13: a layer under half a wavelength is warned of") {
   Grid grid = grid_2d();
-  check_parts(*layer_warning(grid, 3000, 5), {"300 m at 3000 m/s and 5 Hz", "z- (200 m; 30 cells would do)",
-                                              "x+ (100 m; 60 cells would do)"});
+  check_mentions(
+      *layer_warning(grid, 3000, 5),
+      {"300 m at 3000 m/s and 5 Hz", "z- (200 m; 30 cells would do)", "x+ (100 m; 60 cells would do)"});
   CHECK_FALSE(layer_warning(grid, 1500, 10).has_value());
   grid.faces[1][0] = Face{FaceKind::rigid, 0};
   CHECK(layer_warning(grid, 3000, 5)->find("x-") == std::string::npos);

@@ -91,17 +91,17 @@ TEST_CASE("statements that contradict each other are refused") {
   Json json = small_job();
   json["free_surface"] = {"z-"};
   json["absorb"]["width"] = {{"z-", 10}};
-  check_parts(complaint(json), {"absorb.width.z-", "free surface", "10"});
+  check_mentions(complaint(json), {"absorb.width.z-", "free surface", "10"});
   json = small_job();
   json["grid"]["periodic"] = {"x"};
   json["free_surface"] = {"x+"};
-  check_parts(complaint(json), {"free_surface[0]", "x is periodic"});
+  check_mentions(complaint(json), {"free_surface[0]", "x is periodic"});
   json["free_surface"] = Json::array();
   json["absorb"]["width"] = {{"x+", 5}};
-  check_parts(complaint(json), {"absorb.width.x+", "x is periodic"});
+  check_mentions(complaint(json), {"absorb.width.x+", "x is periodic"});
   json = small_job();
   json["free_surface"] = {"z-", "z-"};
-  check_parts(complaint(json), {"free_surface[1]", "twice"});
+  check_mentions(complaint(json), {"free_surface[1]", "twice"});
 }
 
 TEST_CASE("only the axes z, x, z-x and z-y-x exist") {
@@ -109,22 +109,22 @@ TEST_CASE("only the axes z, x, z-x and z-y-x exist") {
        {R"(["x","z"])", R"(["z","y"])", R"(["y"])", R"([])", R"("zx")", R"(["z","x","y"])"}) {
     Json json = small_job();
     json["grid"]["axes"] = Json::parse(axes);
-    check_parts(complaint(json), {"grid.axes: found ", R"(["z","y","x"])"});
+    check_mentions(complaint(json), {"grid.axes: found ", R"(["z","y","x"])"});
   }
 }
 
 TEST_CASE("E10: a wrong rank and a zero extent together give the rank's error") {
   Json json = small_job();
   json["grid"]["shape"] = {41, 61, 0};
-  check_parts(complaint(json), {"grid.shape: found [41,61,0]", "a list of 2 node counts", "z, x"});
+  check_mentions(complaint(json), {"grid.shape: found [41,61,0]", "a list of 2 node counts", "z, x"});
   json["grid"]["shape"] = {41, 0};
-  check_parts(complaint(json), {"grid.shape[1]: found 0", "a whole number from 1"});
+  check_mentions(complaint(json), {"grid.shape[1]: found 0", "a whole number from 1"});
 }
 
 TEST_CASE("E12: a dimension smaller than the stencil names the least size") {
   Json json = small_job();
   json["grid"]["shape"] = {41, 4};
-  check_parts(complaint(json), {"grid.shape[1]", "found 4 nodes on axis x", "order 8", "at least 5"});
+  check_mentions(complaint(json), {"grid.shape[1]", "found 4 nodes on axis x", "order 8", "at least 5"});
   json["grid"]["shape"] = {41, 5};
   CHECK(complaint(json).empty());
 }
@@ -134,7 +134,7 @@ TEST_CASE("A2: an order that does not exist is refused with the list of those th
        {std::pair<Json, std::string>{32, "32"}, {7, "7"}, {0, "0"}, {-2, "-2"}, {"8", "\"8\""}}) {
     Json json = small_job();
     json["order"] = order;
-    check_parts(complaint(json), {"order: found " + text, "2, 4, 6, 8, 10, 12, 14, 16"});
+    check_mentions(complaint(json), {"order: found " + text, "2, 4, 6, 8, 10, 12, 14, 16"});
   }
 }
 
@@ -142,7 +142,7 @@ TEST_CASE("E6: dt must be positive") {
   for (const double dt : {0.0, -0.001}) {
     Json json = small_job();
     json["time"]["dt"] = dt;
-    check_parts(complaint(json), {"time.dt: found ", "a number > 0, in s"});
+    check_mentions(complaint(json), {"time.dt: found ", "a number > 0, in s"});
   }
 }
 
@@ -155,7 +155,7 @@ TEST_CASE("E13: 0, 1 and 2 steps are legal, -1 is not") {
   }
   Json json = small_job();
   json["time"]["steps"] = -1;
-  check_parts(complaint(json), {"time.steps: found -1", "a whole number from 0"});
+  check_mentions(complaint(json), {"time.steps: found -1", "a whole number from 0"});
 }
 
 TEST_CASE("a missing key says what it holds") {
@@ -170,7 +170,7 @@ TEST_CASE("a missing key says what it holds") {
                                                                                      {"time", "steps"}}) {
     Json json = small_job();
     (section.empty() ? json : json[section]).erase(key);
-    check_parts(complaint(json), {(section.empty() ? key : section + "." + key) + ": missing; it holds "});
+    check_mentions(complaint(json), {(section.empty() ? key : section + "." + key) + ": missing; it holds "});
   }
 }
 
@@ -180,55 +180,56 @@ TEST_CASE("wrong types name the path, what was found and what is allowed") {
     json[Json::json_pointer(pointer)] = value;
     return complaint(json);
   };
-  check_parts(with("/grid/spacing/1", "10"), {"grid.spacing[1]: found \"10\"", "a number > 0, in m"});
-  check_parts(with("/sources/0/at/x", nullptr), {"sources[0].at.x: found null", "a number, in m"});
-  check_parts(with("/sources/0/strength", true), {"sources[0].strength: found true", "a number"});
-  check_parts(with("/receivers/0/line/count", 2.5), {"receivers[0].line.count: found 2.5", "a whole number"});
-  check_parts(with("/output/pictures", 1), {"output.pictures: found 1", "true or false"});
-  check_parts(with("/models/vp", false), {"models.vp: found false", "a number, the path of a .npy file"});
-  check_parts(with("/sources", 3), {"sources: found 3", "a list"});
-  check_parts(with("/time/substeps", "atuo"), {"time.substeps: found \"atuo\"", "\"auto\""});
-  check_parts(with("/dtype", "flaot32"), {"dtype: found \"flaot32\"", "Did you mean \"float32\"?"});
-  check_parts(with("/absorb/kappa", 0.5), {"absorb.kappa: found 0.5", "a number >= 1"});
-  check_parts(with("/absorb/reflection", 1), {"absorb.reflection: found 1", "> 0 and < 1"});
-  check_parts(with("/sources/0/field", "v..z"), {"sources[0].field: found \"v..z\"", "v.z"});
+  check_mentions(with("/grid/spacing/1", "10"), {"grid.spacing[1]: found \"10\"", "a number > 0, in m"});
+  check_mentions(with("/sources/0/at/x", nullptr), {"sources[0].at.x: found null", "a number, in m"});
+  check_mentions(with("/sources/0/strength", true), {"sources[0].strength: found true", "a number"});
+  check_mentions(with("/receivers/0/line/count", 2.5),
+                 {"receivers[0].line.count: found 2.5", "a whole number"});
+  check_mentions(with("/output/pictures", 1), {"output.pictures: found 1", "true or false"});
+  check_mentions(with("/models/vp", false), {"models.vp: found false", "a number, the path of a .npy file"});
+  check_mentions(with("/sources", 3), {"sources: found 3", "a list"});
+  check_mentions(with("/time/substeps", "atuo"), {"time.substeps: found \"atuo\"", "\"auto\""});
+  check_mentions(with("/dtype", "flaot32"), {"dtype: found \"flaot32\"", "Did you mean \"float32\"?"});
+  check_mentions(with("/absorb/kappa", 0.5), {"absorb.kappa: found 0.5", "a number >= 1"});
+  check_mentions(with("/absorb/reflection", 1), {"absorb.reflection: found 1", "> 0 and < 1"});
+  check_mentions(with("/sources/0/field", "v..z"), {"sources[0].field: found \"v..z\"", "v.z"});
 }
 
 TEST_CASE("E15: a wavelet frequency of 0 or -5 is an error") {
   for (const double frequency : {0.0, -5.0}) {
     Json json = small_job();
     json["wavelet"]["ricker"]["frequency"] = frequency;
-    check_parts(complaint(json), {"wavelet.ricker.frequency: found ", "a number > 0, in Hz"});
+    check_mentions(complaint(json), {"wavelet.ricker.frequency: found ", "a number > 0, in Hz"});
   }
 }
 
 TEST_CASE("a source without a wavelet is refused") {
   Json json = small_job();
   json.erase("wavelet");
-  check_parts(complaint(json), {"sources[0]: this source has no wavelet"});
+  check_mentions(complaint(json), {"sources[0]: this source has no wavelet"});
 }
 
 TEST_CASE("the corners of an Ormsby wavelet must rise") {
   Json json = small_job();
   json["wavelet"] = Json::parse(R"({"ormsby": {"f1": 5, "f2": 10, "f3": 8, "f4": 30}})");
-  check_parts(complaint(json), {"wavelet.ormsby.f3: found 8", "a number >= 10, in Hz"});
+  check_mentions(complaint(json), {"wavelet.ormsby.f3: found 8", "a number >= 10, in Hz"});
 }
 
 TEST_CASE("E18: a 3-D position on a 2-D grid is refused") {
   Json json = small_job();
   json["sources"][0]["at"]["y"] = 5;
-  check_parts(complaint(json), {"sources[0].at", "\"y\" does not exist on this 2-D grid", "z, x"});
+  check_mentions(complaint(json), {"sources[0].at", "\"y\" does not exist on this 2-D grid", "z, x"});
   json = small_job();
   json["sources"][0]["at"].erase("z");
-  check_parts(complaint(json), {"sources[0].at.z: missing", "names each of z, x"});
+  check_mentions(complaint(json), {"sources[0].at.z: missing", "names each of z, x"});
 }
 
 TEST_CASE("E2: a cell index of 12.5 is refused") {
   Json json = small_job();
   json["receivers"].push_back(
       Json::parse(R"({"field": "u", "at": [{"z": 10, "x": 20}, {"cell": {"z": 3, "x": 12.5}}]})"));
-  check_parts(complaint(json), {"receivers[1].at[1].cell.x: found 12.5", "a whole cell number, from 0 to 60",
-                                "written in metres"});
+  check_mentions(complaint(json), {"receivers[1].at[1].cell.x: found 12.5",
+                                   "a whole cell number, from 0 to 60", "written in metres"});
 }
 
 TEST_CASE("a plane needs two axes, the other axes' corners, and a number of positions that fits memory") {
@@ -238,26 +239,26 @@ TEST_CASE("a plane needs two axes, the other axes' corners, and a number of posi
   CHECK(complaint(json, true).empty());
   Json wrong = json;
   wrong["receivers"][0]["plane"]["from"]["z"] = 5;
-  check_parts(complaint(wrong), {"receivers[0].plane.from", "\"z\" is held fixed here", "name only x"});
+  check_mentions(complaint(wrong), {"receivers[0].plane.from", "\"z\" is held fixed here", "name only x"});
   wrong = json;
   wrong["receivers"][0]["plane"]["count"]["x"] = 1;
-  check_parts(complaint(wrong), {"receivers[0].plane.count.x", "\"from\" and \"to\" differ"});
+  check_mentions(complaint(wrong), {"receivers[0].plane.count.x", "\"from\" and \"to\" differ"});
   wrong = full_job();
   wrong["receivers"][3]["plane"]["count"] = {{"y", 100000}, {"x", 100000}};
-  check_parts(complaint(wrong),
-              {"receivers[3].plane.count: found 10000000000 positions", "at most 20000000"});
+  check_mentions(complaint(wrong),
+                 {"receivers[3].plane.count: found 10000000000 positions", "at most 20000000"});
 }
 
 TEST_CASE("keys that exclude each other are refused") {
   Json json = small_job();
   json["receivers"][0]["at"] = {{"z", 1}, {"x", 1}};
-  check_parts(complaint(json), {"receivers[0]", "\"at\" and \"line\" exclude each other"});
+  check_mentions(complaint(json), {"receivers[0]", "\"at\" and \"line\" exclude each other"});
   json = small_job();
   json["receivers"][0].erase("line");
-  check_parts(complaint(json), {"receivers[0]", "one of these keys is needed: at, line, plane"});
+  check_mentions(complaint(json), {"receivers[0]", "one of these keys is needed: at, line, plane"});
   json = small_job();
   json["models"]["vp"] = Json::parse(R"({"npy": "a.npy", "endian": "big"})");
-  check_parts(complaint(json), {"models.vp.endian", "belongs to \"raw\""});
+  check_mentions(complaint(json), {"models.vp.endian", "belongs to \"raw\""});
 }
 
 TEST_CASE("options beat keys, and pass through the same checks") {
@@ -309,7 +310,7 @@ TEST_CASE("E8: keys whose feature does not exist yet are refused, never ignored"
     Json json = small_job();
     json[Json::json_pointer(pointer)] = value;
     std::string path = pointer.substr(1, pointer.find('/', 1) - 1);
-    check_parts(complaint(json), {"not supported by this version: " + path, "(found "});
+    check_mentions(complaint(json), {"not supported by this version: " + path, "(found "});
   }
 }
 
@@ -317,7 +318,7 @@ TEST_CASE("several keys of later versions are refused together") {
   Json json = small_job();
   json["misfit"] = "l2";
   json["backend"] = "cuda";
-  check_parts(complaint(json), {"backend (found \"cuda\"", "misfit (found \"l2\")"});
+  check_mentions(complaint(json), {"backend (found \"cuda\"", "misfit (found \"l2\")"});
 }
 
 TEST_CASE("what later versions will do alike is accepted") {
@@ -338,7 +339,7 @@ TEST_CASE("sizes in bytes need a unit that exists") {
   CHECK(parse(limit("1.5 kB")).memory.limits.at("host") == 1500);
   CHECK(parse(limit("2MiB")).memory.limits.at("host") == 2097152);
   for (const char* bad : {"8 gigs", "8", "GiB", "-1 GB", "0 B"})
-    check_parts(complaint(limit(bad)), {"memory.limits.host: found ", "8 GiB"});
+    check_mentions(complaint(limit(bad)), {"memory.limits.host: found ", "8 GiB"});
 }
 
 TEST_CASE("a job file's paths are relative to its folder, and its name heads every message") {

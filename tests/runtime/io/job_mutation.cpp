@@ -58,7 +58,7 @@ int misspell_all(const Json& job) {
       const std::string wrong = key + "q";
       CAPTURE(path);
       const std::string text = complaint(renamed(job, path, key, wrong));
-      check_parts(text, {wrong + ": unknown key.", "Did you mean \"" + key + "\"?", "Allowed: "});
+      check_mentions(text, {wrong + ": unknown key.", "Did you mean \"" + key + "\"?", "Allowed: "});
       ++tried;
     }
   });
@@ -87,7 +87,7 @@ TEST_CASE("every misspelt key of a later version's sections is refused with the 
   job["invert"] = Json::parse(
       R"({"parameters": ["vp"], "bounds": {}, "stages": [{"band": [0, 3], "iterations": 5}], "mask": "m.npy",
                                   "smoothing": 1, "preconditioner": "none"})");
-  check_parts(complaint(job), {"not supported by this version"});
+  check_mentions(complaint(job), {"not supported by this version"});
   CHECK(misspell_all(job) > 60);
 }
 

@@ -3,39 +3,35 @@
 #include "runtime/io/job_reader.hpp"
 
 #include "tests/runtime/io/job_text.hpp"
+#include "tests/support/messages.hpp"
 
 using namespace ondula;
 using namespace ondula::io;
-using ondula::job_test::check_parts;
+using ondula::test::check_mentions;
 
 namespace {
 
 std::string parse_complaint(const std::string& text) {
-  try {
-    parse_strict(text);
-  } catch (const UserError& error) {
-    return error.what();
-  }
-  return "";
+  return ondula::test::message_of<UserError>([&] { parse_strict(text); });
 }
 
 }  // namespace
 
 TEST_CASE("a syntax error names line and column") {
-  check_parts(parse_complaint("{\n  \"a\": 1,\n  \"b\" 2\n}"), {"line 3", "column 7", "not valid JSON"});
-  check_parts(parse_complaint(""), {"line 1", "not valid JSON"});
-  check_parts(parse_complaint("{\"a\": NaN}"), {"line 1", "not valid JSON"});
-  check_parts(parse_complaint("{\"a\": 1} trailing"), {"not valid JSON"});
+  check_mentions(parse_complaint("{\n  \"a\": 1,\n  \"b\" 2\n}"), {"line 3", "column 7", "not valid JSON"});
+  check_mentions(parse_complaint(""), {"line 1", "not valid JSON"});
+  check_mentions(parse_complaint("{\"a\": NaN}"), {"line 1", "not valid JSON"});
+  check_mentions(parse_complaint("{\"a\": 1} trailing"), {"not valid JSON"});
 }
 
 TEST_CASE("a number too large for float64 is refused") {
-  check_parts(parse_complaint("{\"a\": 1e999}"), {"not valid JSON"});
+  check_mentions(parse_complaint("{\"a\": 1e999}"), {"not valid JSON"});
 }
 
 TEST_CASE("a key that stands twice is named by its path") {
-  check_parts(parse_complaint(R"({"a": 1, "a": 1})"), {"a: the key stands twice"});
-  check_parts(parse_complaint(R"({"s": [{}, 1, {"at": {"z": 1, "x": 2, "z": 3}}]})"),
-              {"s[2].at.z: the key stands twice"});
+  check_mentions(parse_complaint(R"({"a": 1, "a": 1})"), {"a: the key stands twice"});
+  check_mentions(parse_complaint(R"({"s": [{}, 1, {"at": {"z": 1, "x": 2, "z": 3}}]})"),
+                 {"s[2].at.z: the key stands twice"});
   CHECK(parse_complaint(R"({"s": [{"z": 1}, {"z": 1}], "z": {"z": 1}})").empty());
 }
 

@@ -50,6 +50,20 @@ FileText survey() {
   return text;
 }
 
+/// The same file with `more` done to its headers last.
+FileText with_headers(FileText text, const std::function<void(Words&, int)>& more) {
+  text.header = [before = text.header, more](Words& words, int trace) {
+    before(words, trace);
+    more(words, trace);
+  };
+  return text;
+}
+
+/// The survey on a line that leaves the x axis: sources at y 30, receivers at y 0, 5, ... 25.
+FileText crooked_survey() {
+  return with_headers(survey(), [](Words& words, int trace) { words.set32(77, 30).set32(85, 5 * trace); });
+}
+
 }  // namespace
 
 TEST_CASE("E16: geometry: shots and receivers from headers, two receivers in one place are two traces") {
@@ -78,12 +92,7 @@ TEST_CASE("E16: geometry: shots and receivers from headers, two receivers in one
 }
 
 TEST_CASE("geometry: shots that differ in receivers have lists of their own, each field its entry") {
-  FileText text = survey();
-  text.header = [inner = text.header](Words& words, int trace) {
-    inner(words, trace);
-    words.set32(81, 10 * trace);
-  };
-  const FileOnDisk file(text);
+  const FileOnDisk file(with_headers(survey(), [](Words& words, int trace) { words.set32(81, 10 * trace); }));
   const Json geometry = {
       {"segy", file.path()},
       {"source", {{"field", "v.z"}, {"strength", 3}, {"interpolation", "linear"}}},
@@ -113,12 +122,7 @@ TEST_CASE("geometry: fields that the equation lacks, or leaves open, are refused
 TEST_CASE("E3: geometry: positions outside name the first trace, count the others, and suggest") {
   FileText text = survey();
   const auto outside_of = [&](const std::function<void(Words&, int)>& more, const Json& extra = {}) {
-    FileText changed = text;
-    changed.header = [inner = text.header, more](Words& words, int trace) {
-      inner(words, trace);
-      more(words, trace);
-    };
-    const FileOnDisk file(changed);
+    const FileOnDisk file(with_headers(text, more));
     Json geometry = {{"segy", file.path()}};
     geometry.update(extra.is_null() ? Json::object() : extra);
     return refusal([&] { expanded(geometry_job(geometry)); });
@@ -135,33 +139,20 @@ TEST_CASE("E3: geometry: positions outside name the first trace, count the other
 }
 
 TEST_CASE("geometry: a 2-D grid takes x, warns of a crooked line, and takes y where the job says so") {
-  FileText text = survey();
-  text.header = [inner = text.header](Words& words, int trace) {
-    inner(words, trace);
-    words.set32(77, 30).set32(85, 5 * trace);
-  };
+  const FileText text = crooked_survey();
   const FileOnDisk crooked(text);
   check_mentions(expanded(geometry_job({{"segy", crooked.path()}})).warnings,
                  {"y runs from 0 to 30 m", "left out"});
   const Expanded along_y = expanded(geometry_job({{"segy", crooked.path()}, {"horizontal", {"y", "x"}}}));
   CHECK(along_y.job.sources[0].at.values == std::vector<double>{50, 30});
   CHECK(along_y.job.receivers[1].points[0].values == std::vector<double>{100, 15});
-  text.header = [inner = text.header](Words& words, int trace) {
-    inner(words, trace);
-    words.set32(73, 40).set32(81, 40);
-  };
-  const FileOnDisk north(text);
+  const FileOnDisk north(with_headers(text, [](Words& words, int) { words.set32(73, 40).set32(81, 40); }));
   check_mentions(refusal([&] { expanded(geometry_job({{"segy", north.path()}})); }),
                  {"x, which is 40 m in every trace", R"("horizontal": ["y", "x"])"});
 }
 
 TEST_CASE("geometry: a 3-D grid takes x and y, a 1-D grid z") {
-  FileText text = survey();
-  text.header = [inner = text.header](Words& words, int trace) {
-    inner(words, trace);
-    words.set32(77, 30).set32(85, 5 * trace);
-  };
-  const FileOnDisk file(text);
+  const FileOnDisk file(crooked_survey());
   Json json = geometry_job({{"segy", file.path()}});
   json["grid"] = Json::parse(R"({"axes": ["z","y","x"], "shape": [41, 11, 61], "spacing": [10, 10, 10]})");
   const Expanded cube = expanded(json);

@@ -2,19 +2,18 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <doctest/doctest.h>
-
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-#include "compiler/error.hpp"
 #include "runtime/io/job.hpp"
 #include "runtime/io/job_resolve.hpp"
+#include "tests/support/messages.hpp"
 
 namespace ondula::job_test {
 
 using Json = nlohmann::ordered_json;
+using test::check_mentions;
 
 /// A 2-D job of 41 x 61 nodes, 10 m apart, with one source and a line of 13 receivers.
 inline Json small_job() {
@@ -67,14 +66,11 @@ inline io::Job parse(const Json& json, const io::Overrides& overrides = {}) {
 
 /// The UserError that parsing (and, if asked, resolving) a job throws; empty if none.
 inline std::string complaint(const Json& json, bool resolve = false) {
-  try {
+  return test::message_of<UserError>([&] {
     const io::Job job = parse(json);
     std::vector<std::string> warnings;
     if (resolve) io::resolve_survey(job, warnings);
-  } catch (const UserError& error) {
-    return error.what();
-  }
-  return "";
+  });
 }
 
 /// Every warning of a job's resolution, one a line.
@@ -84,15 +80,6 @@ inline std::string warnings_of(const Json& json) {
   std::string text;
   for (const std::string& warning : warnings) text += warning + "\n";
   return text;
-}
-
-/// Checks that a text holds each part.
-inline void check_parts(const std::string& text, const std::vector<std::string>& parts) {
-  INFO(text);
-  for (const std::string& part : parts) {
-    CAPTURE(part);
-    CHECK(text.find(part) != std::string::npos);
-  }
 }
 
 }  // namespace ondula::job_test

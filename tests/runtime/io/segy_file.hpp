@@ -15,9 +15,13 @@
 
 #include "compiler/error.hpp"
 #include "runtime/io/segy.hpp"
+#include "tests/support/messages.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 namespace ondula::segy_test {
+
+using test::check_mentions;
+using test::refusal;
 
 /// A header: words by their first byte, from 1 as the standard counts.
 class Words {
@@ -103,27 +107,6 @@ class FileOnDisk {
   ondula::test::TemporaryDirectory folder_;
   std::string path_;
 };
-
-/// What a UserError says; a failed check and "" where none comes.
-template <class Action>
-std::string refusal(const Action& action) {
-  try {
-    action();
-  } catch (const UserError& error) {
-    return error.what();
-  }
-  FAIL_CHECK("nothing was refused");
-  return "";
-}
-
-/// Every part must occur in the text.
-inline void check_mentions(const std::string& text, const std::vector<std::string>& parts) {
-  for (const std::string& part : parts) {
-    CAPTURE(text);
-    CAPTURE(part);
-    CHECK(text.find(part) != std::string::npos);
-  }
-}
 
 /// All texts in one.
 inline std::string joined(const std::vector<std::string>& texts) {

@@ -7,9 +7,10 @@
 #include <numbers>
 
 #include "tests/runtime/io/job_text.hpp"
+#include "tests/support/messages.hpp"
 
 using namespace ondula::io;
-using ondula::job_test::check_parts;
+using ondula::test::check_mentions;
 
 namespace {
 
@@ -146,8 +147,8 @@ TEST_CASE("samples give the same facts as their formula") {
 TEST_CASE("a wavelet cut off at its first sample is warned of, however far back its centre lies") {
   WaveletSpec spec = wavelet(WaveletKind::ricker, 20);
   spec.delay = 0.01;
-  check_parts(joined(wavelet_warnings(wavelet_facts(spec, 0, 0.001), "wavelet", 0, 0.001, 500)),
-              {"wavelet: the wavelet starts at ", "% of its peak"});
+  check_mentions(joined(wavelet_warnings(wavelet_facts(spec, 0, 0.001), "wavelet", 0, 0.001, 500)),
+                 {"wavelet: the wavelet starts at ", "% of its peak"});
   spec.delay = -5;
   CHECK(wavelet_facts(spec, 0, 0.001).cut_ratio == 1);
   CHECK(wavelet_facts(spec, -6, 0.001).cut_ratio < 0.01);
@@ -161,10 +162,10 @@ TEST_CASE("a wavelet that is over before t0 is warned of as silent, and not as a
     const double after = facts.end_time + 0.01;
     const auto warnings = wavelet_warnings(wavelet_facts(spec, after, 0.001), "wavelet", after, 0.001, 500);
     REQUIRE(warnings.size() == 1);
-    check_parts(warnings[0], {"wavelet: the wavelet, at its peak at ", "ended before t0", "stays silent"});
+    check_mentions(warnings[0], {"wavelet: the wavelet, at its peak at ", "ended before t0", "stays silent"});
     const double amid = facts.peak_time + 0.001;
-    check_parts(joined(wavelet_warnings(wavelet_facts(spec, amid, 0.001), "wavelet", amid, 0.001, 500)),
-                {"the wavelet starts at 100 % of its peak"});
+    check_mentions(joined(wavelet_warnings(wavelet_facts(spec, amid, 0.001), "wavelet", amid, 0.001, 500)),
+                   {"the wavelet starts at 100 % of its peak"});
   }
 }
 
@@ -173,8 +174,8 @@ TEST_CASE("energy above 0.8 of the Nyquist frequency is warned of") {
   spike[50] = 1;
   const WaveletFacts facts = series_facts(spike, 0, 0.001);
   CHECK(facts.high_energy == doctest::Approx(0.2).epsilon(0.05));
-  check_parts(joined(wavelet_warnings(facts, "wavelet", 0, 0.001, 500)),
-              {"20 %", "0.8 of the Nyquist frequency 500 Hz"});
+  check_mentions(joined(wavelet_warnings(facts, "wavelet", 0, 0.001, 500)),
+                 {"20 %", "0.8 of the Nyquist frequency 500 Hz"});
   CHECK(wavelet_warnings(wavelet_facts(wavelet(WaveletKind::ricker, 20), 0, 0.001), "wavelet", 0, 0.001, 500)
             .empty());
 }
@@ -182,8 +183,8 @@ TEST_CASE("energy above 0.8 of the Nyquist frequency is warned of") {
 TEST_CASE("A19: too few points per wavelength give the figure and the spacing that would do") {
   const auto text = sampling_warning(1500, 50, {5, 10});
   REQUIRE(text.has_value());
-  check_parts(*text, {"3.00 points per wavelength", "1500 m/s", "50 Hz", "spacing of 10 m",
-                      "a spacing of 6 m or less"});
+  check_mentions(*text, {"3.00 points per wavelength", "1500 m/s", "50 Hz", "spacing of 10 m",
+                         "a spacing of 6 m or less"});
   CHECK_FALSE(sampling_warning(1500, 50, {6, 6}).has_value());
   std::vector<double> spike(100, 0.0);
   spike[50] = 1;
@@ -194,5 +195,5 @@ TEST_CASE("a silent wavelet has no facts, and is warned of") {
   const WaveletFacts facts = series_facts({0, 0, 0}, 0, 0.001);
   CHECK(facts.peak == 0);
   CHECK(facts.top_frequency == 0);
-  check_parts(joined(wavelet_warnings(facts, "wavelet", 0, 0.001, 10)), {"zero everywhere"});
+  check_mentions(joined(wavelet_warnings(facts, "wavelet", 0, 0.001, 10)), {"zero everywhere"});
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "compiler/error.hpp"
+#include "tests/support/messages.hpp"
 
 using namespace ondula;
 using jit::CudaArchitecture;
@@ -17,13 +18,8 @@ namespace {
 
 const std::vector<int> nvrtc13 = {75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121};
 
-std::string refusal(CudaArchitecture architecture, CudaVersion nvrtc, CudaVersion driver) {
-  try {
-    jit::require_loadable(architecture, nvrtc, driver);
-  } catch (const RuntimeError& error) {
-    return error.what();
-  }
-  return "";
+std::string driver_refusal(CudaArchitecture architecture, CudaVersion nvrtc, CudaVersion driver) {
+  return ondula::test::message_of<RuntimeError>([&] { jit::require_loadable(architecture, nvrtc, driver); });
 }
 
 }  // namespace
@@ -67,13 +63,13 @@ TEST_CASE(
     "C17: a cubin loads on any driver of its major version, and a refusal names both versions and the fix") {
   const CudaArchitecture cubin{9, 0, "", false}, ptx{9, 0, "", true};
   CHECK(CudaVersion::from_number(12040) == CudaVersion{12, 4});
-  CHECK(refusal(cubin, {13, 2}, CudaVersion::from_number(13000)).empty());
-  CHECK(refusal(cubin, {12, 9}, CudaVersion::from_number(13000)).empty());
-  CHECK(refusal(ptx, {13, 0}, {13, 0}).empty());
-  CHECK(refusal(cubin, {13, 0}, CudaVersion::from_number(12040)) ==
+  CHECK(driver_refusal(cubin, {13, 2}, CudaVersion::from_number(13000)).empty());
+  CHECK(driver_refusal(cubin, {12, 9}, CudaVersion::from_number(13000)).empty());
+  CHECK(driver_refusal(ptx, {13, 0}, {13, 0}).empty());
+  CHECK(driver_refusal(cubin, {13, 0}, CudaVersion::from_number(12040)) ==
         "the driver supports CUDA up to 12.4, and the kernels (sm_90) were compiled by NVRTC 13.0, which "
         "needs a "
         "driver for CUDA 13.0 or newer. Either update the driver, or set CUDA_HOME to a CUDA 12.x toolkit");
-  CHECK(refusal(ptx, {13, 2}, {13, 0}).find("which needs a driver for CUDA 13.2 or newer") !=
+  CHECK(driver_refusal(ptx, {13, 2}, {13, 0}).find("which needs a driver for CUDA 13.2 or newer") !=
         std::string::npos);
 }

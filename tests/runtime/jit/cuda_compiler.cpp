@@ -56,7 +56,7 @@ TEST_CASE("cuda: PTX comes where it is asked for") {
   const std::string text(reinterpret_cast<const char*>(program->binary().data()), program->binary().size());
   CHECK(text.find(".target sm_90") != std::string::npos);
   CHECK(text.find(".entry axpy") != std::string::npos);
-  CHECK(text.find("fma.rn.f32") != std::string::npos);
+  CHECK(text.find("fma.rn.ftz.f32") != std::string::npos);
   CHECK(program->use().kernels.empty());
   CHECK(compiler.architecture_for(99, 0).portable);
 }
@@ -73,6 +73,23 @@ TEST_CASE("cuda: arithmetic stays as written: a product and a sum are not fused"
   CHECK(counts.fma == 0);
   CHECK(counts.multiply == 2);
   CHECK(counts.add == 2);
+}
+
+TEST_CASE(
+    "cuda: float32 denormals are flushed as on the host, float64 ones kept, division and root stay exact") {
+  ONDULA_NEEDS_NVRTC();
+  jit::CudaCompiler compiler({.directory = "off"});
+  const char* text =
+      "extern \"C\" __global__ void f(float* u, double* v) {\n"
+      "  u[0] = u[1] * u[2] + u[3];\n  u[4] = u[5] / u[6];\n  u[7] = sqrtf(u[8]);\n"
+      "  v[0] = v[1] * v[2] + v[3] / v[4] + u[9];\n}\n";
+  const auto program = compiler.compile({text, "f", {}, ""}, parse_architecture("compute_90"));
+  const std::string ptx(reinterpret_cast<const char*>(program->binary().data()), program->binary().size());
+  for (const char* instruction : {"mul.rn.ftz.f32", "add.rn.ftz.f32", "div.rn.ftz.f32", "sqrt.rn.ftz.f32",
+                                  "cvt.ftz.f64.f32", "mul.rn.f64", "div.rn.f64"}) {
+    CAPTURE(instruction);
+    CHECK(ptx.find(instruction) != std::string::npos);
+  }
 }
 
 TEST_CASE("C9: another build of NVRTC or another text is another key") {

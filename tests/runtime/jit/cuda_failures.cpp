@@ -10,6 +10,7 @@
 #include "compiler/error.hpp"
 #include "runtime/jit/cuda_compiler.hpp"
 #include "tests/runtime/jit/support.hpp"
+#include "tests/support/messages.hpp"
 #include "tests/support/nvrtc.hpp"
 
 using namespace ondula;
@@ -37,10 +38,6 @@ CompileError failure_of(jit::CudaCompiler& compiler, const jit::KernelSource& so
   throw InternalError("the broken text compiled");
 }
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 /// Runs this very test program's case `name` with `assignments` before it; what it printed.
 std::string rerun(const std::string& assignments, const std::string& name,
                   const std::filesystem::path& output) {
@@ -63,12 +60,12 @@ TEST_CASE(
   const std::string message = error.what();
   CAPTURE(message);
   CHECK(message.starts_with("the cuda kernels of equation 'elastic' did not compile:\n"));
-  CHECK(contains(message, "elastic.cu(4): error: identifier \"missing\" is undefined"));
-  CHECK(contains(message, "    2 |   // elastic.cpp:12: dt(v) = div(s) / rho"));
-  CHECK(contains(message, "    4 |   u[0] = a * missing;"));
-  CHECK(contains(message, "-DROWS=4"));
-  CHECK(contains(message, error.source_path()));
-  CHECK(contains(error.log(), "1 error detected"));
+  CHECK(holds(message, "elastic.cu(4): error: identifier \"missing\" is undefined"));
+  CHECK(holds(message, "    2 |   // elastic.cpp:12: dt(v) = div(s) / rho"));
+  CHECK(holds(message, "    4 |   u[0] = a * missing;"));
+  CHECK(holds(message, "-DROWS=4"));
+  CHECK(holds(message, error.source_path()));
+  CHECK(holds(error.log(), "1 error detected"));
   CHECK(error.source_path().ends_with(".cu"));
   CHECK(read_bytes(error.source_path()) == broken_source().text);
   CHECK(compiler.cache().clear() == 1);
@@ -95,10 +92,10 @@ TEST_CASE("cuda: warnings of NVRTC and of its assembler are told") {
   bounds.text = "extern \"C\" __global__ void __launch_bounds__(1024, 9) f(float* y) { y[0] = 1; }\n";
   const auto first = compiler.compile(unused, hopper);
   REQUIRE(first->warnings().size() == 1);
-  CHECK(contains(first->warnings()[0], "unused"));
+  CHECK(holds(first->warnings()[0], "unused"));
   CHECK(compiler.compile(bounds, hopper)->warnings().size() == 1);
   REQUIRE(warnings.all().size() == 2);
-  CHECK(contains(warnings.all()[1], "minnctapersm"));
+  CHECK(holds(warnings.all()[1], "minnctapersm"));
 }
 
 TEST_CASE("cuda: without NVRTC the error says where it was looked for") {
@@ -120,7 +117,7 @@ TEST_CASE("cuda: without NVRTC the error says where it was looked for") {
   write_bytes(directory.path() / "lib64" / "libnvrtc.so.13", "no library");
   const jit::NvrtcStatus status = jit::inspect_nvrtc(directory.path().string());
   CHECK_FALSE(status.usable);
-  CHECK(contains(status.problem, "libnvrtc.so.13 cannot be opened: "));
+  CHECK(holds(status.problem, "libnvrtc.so.13 cannot be opened: "));
 }
 
 // The loader reads LD_LIBRARY_PATH when a process starts, so the hidden library needs a process of its own.
@@ -153,7 +150,7 @@ TEST_CASE(
             "cuda builtins hidden", directory.path() / "output");
   CAPTURE(said);
   CHECK(said.starts_with("status 0\n"));
-  CHECK(contains(said, "cannot open " + name + ", which it needs"));
-  CHECK(contains(said, fmt::format("Looked in {}, {}, the loader's path", (toolkit / "lib64").string(),
-                                   broken.string())));
+  CHECK(holds(said, "cannot open " + name + ", which it needs"));
+  CHECK(holds(said, fmt::format("Looked in {}, {}, the loader's path", (toolkit / "lib64").string(),
+                                broken.string())));
 }

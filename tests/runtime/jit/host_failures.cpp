@@ -10,6 +10,7 @@
 #include "compiler/error.hpp"
 #include "runtime/jit/host_compiler.hpp"
 #include "tests/runtime/jit/support.hpp"
+#include "tests/support/messages.hpp"
 
 using namespace ondula;
 using namespace ondula::test;
@@ -35,10 +36,6 @@ CompileError failure_of(jit::HostCompiler& compiler, const jit::HostSource& sour
   throw InternalError("the broken text compiled");
 }
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 }  // namespace
 
 TEST_CASE(
@@ -48,13 +45,13 @@ TEST_CASE(
   jit::HostCompiler compiler(cache_in(directory));
   const CompileError error = failure_of(compiler, broken_source());
   const std::string message = error.what();
-  CHECK(contains(message, "'acoustic'"));
-  CHECK(contains(message, "acoustic.cpp:4:14: error: use of undeclared identifier 'missing'"));
-  CHECK(contains(message, "    2 |   // acoustic.cpp:12: dtt(u) = sq(vp) * laplacian(u)"));
-  CHECK(contains(message, "    4 |   u[0] = a * missing;"));
-  CHECK(contains(message, "-DROWS=4"));
-  CHECK(contains(message, error.source_path()));
-  CHECK(contains(error.log(), "undeclared identifier"));
+  CHECK(holds(message, "'acoustic'"));
+  CHECK(holds(message, "acoustic.cpp:4:14: error: use of undeclared identifier 'missing'"));
+  CHECK(holds(message, "    2 |   // acoustic.cpp:12: dtt(u) = sq(vp) * laplacian(u)"));
+  CHECK(holds(message, "    4 |   u[0] = a * missing;"));
+  CHECK(holds(message, "-DROWS=4"));
+  CHECK(holds(message, error.source_path()));
+  CHECK(holds(error.log(), "undeclared identifier"));
   CHECK(read_bytes(error.source_path()) == broken_source().text);
   CHECK(error.source_path().starts_with(directory.path().string()));
 }
@@ -83,12 +80,12 @@ TEST_CASE("C13: a broken kernel fails every time, in this process and from a war
 TEST_CASE("jit: a warning in the text is an error, and an include finds nothing") {
   ONDULA_NEEDS_CLANG();
   jit::HostCompiler compiler({.directory = "off"});
-  CHECK(contains(
+  CHECK(holds(
       failure_of(compiler, {"extern \"C\" int f(int a) { if (a = 1) return 1; return 0; }", "w", {}, ""})
           .log(),
       "[-Werror,-Wparentheses]"));
-  CHECK(contains(failure_of(compiler, {"#include <stdlib.h>\n", "i", {}, ""}).log(),
-                 "'stdlib.h' file not found"));
+  CHECK(
+      holds(failure_of(compiler, {"#include <stdlib.h>\n", "i", {}, ""}).log(), "'stdlib.h' file not found"));
 }
 
 TEST_CASE("jit: a fatal error inside LLVM comes back as an error, and the next text compiles") {
@@ -100,7 +97,7 @@ TEST_CASE("jit: a fatal error inside LLVM comes back as an error, and the next t
         jit::HostCompiler compiler({.directory = "off"});
         const CompileError error =
             failure_of(compiler, {"#pragma clang __debug llvm_fatal_error\n", "f", {}, ""});
-        return contains(error.log(), "fatal error in the compiler") &&
+        return holds(error.log(), "fatal error in the compiler") &&
                axpy_works(*compiler.compile(axpy_source()));
       },
       output);
@@ -123,7 +120,7 @@ TEST_CASE("jit: a missing Clang module is told with the place looked at, and is 
   const jit::ClangStatus status = jit::inspect_clang();
   CHECK_FALSE(status.usable);
   CHECK(status.searched == std::vector<std::string>{"/nowhere/libondula-clang.so"});
-  CHECK(contains(status.problem, "libondula-clang.so is missing"));
+  CHECK(holds(status.problem, "libondula-clang.so is missing"));
   CHECK_THROWS_WITH_AS(compiler.compile(axpy_source()), status.problem.c_str(), RuntimeError);
   ::unsetenv("ONDULA_CLANG_MODULE");
   CHECK(axpy_works(*compiler.compile(axpy_source())));
@@ -137,7 +134,7 @@ TEST_CASE("jit: a library that is no Clang module is refused") {
   const jit::ClangStatus status = jit::inspect_clang();
   ::unsetenv("ONDULA_CLANG_MODULE");
   CHECK_FALSE(status.usable);
-  CHECK(contains(status.problem, "cannot be opened"));
+  CHECK(holds(status.problem, "cannot be opened"));
 }
 
 TEST_CASE("jit: the Clang module that was built is found and usable") {

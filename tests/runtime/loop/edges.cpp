@@ -7,6 +7,7 @@
 #include <string>
 
 #include "tests/support/compare.hpp"
+#include "tests/support/messages.hpp"
 #include "tests/verification/setup.hpp"
 
 using namespace ondula;
@@ -15,19 +16,6 @@ using namespace ondula::test;
 namespace {
 
 constexpr double dt = 1e-3;
-
-/// The message of the error of kind E that `body` throws; empty if it throws none.
-template <class E, class F>
-std::string message_of(const F& body) {
-  try {
-    body();
-  } catch (const E& error) {
-    return error.what();
-  }
-  return {};
-}
-
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 Grid small_grid() { return grid({24, 30}, 10, {FaceKind::absorbing, 6}); }
 

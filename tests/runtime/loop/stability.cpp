@@ -7,25 +7,13 @@
 #include <string>
 
 #include "tests/support/compare.hpp"
+#include "tests/support/messages.hpp"
 #include "tests/verification/setup.hpp"
 
 using namespace ondula;
 using namespace ondula::test;
 
 namespace {
-
-/// The message of the UserError that `body` throws; empty if it throws none.
-template <class F>
-std::string refusal(const F& body) {
-  try {
-    body();
-  } catch (const UserError& error) {
-    return error.what();
-  }
-  return {};
-}
-
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 Shot centred(const Grid& g, double dt) {
   std::vector<double> centre, corner;
@@ -86,8 +74,7 @@ TEST_CASE("A1: automatic steps keep 0.95 of the limit, with substeps where dt pa
     Propagator propagator(equations::acoustic(), g, o);
     propagator.set_model("vp", speed);
     const Shot shot = centred(g, o.dt);
-    const std::string message = refusal([&] { propagator.forward({&shot, 1}); });
-    CHECK(message.empty());
+    CHECK_NOTHROW(propagator.forward({&shot, 1}));
     CHECK(propagator.estimate({&shot, 1}).substeps == (share < 0.95 ? 1 : 2));
   }
 }

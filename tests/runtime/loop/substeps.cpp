@@ -8,6 +8,7 @@
 #include "runtime/substeps.hpp"
 #include "tests/support/compare.hpp"
 #include "tests/support/environment.hpp"
+#include "tests/support/messages.hpp"
 #include "tests/verification/setup.hpp"
 
 using namespace ondula;
@@ -158,12 +159,7 @@ TEST_CASE(
   p.set_model("vs", 1000.0);
   p.set_model("rho", 2000.0);
   const Shot silent;
-  std::string message;
-  try {
-    p.forward({&silent, 1});
-  } catch (const UserError& error) {
-    message = error.what();
-  }
+  const std::string message = refusal([&] { p.forward({&silent, 1}); });
   CAPTURE(message);
   for (const char* part : {"1e+06 m/s", "z 12, x 7", "substeps", "MB"})
     CHECK(message.find(part) != std::string::npos);

@@ -7,6 +7,7 @@
 #include "runtime/moment.hpp"
 #include "tests/runtime/points/elastic.hpp"
 #include "tests/support/compare.hpp"
+#include "tests/support/messages.hpp"
 
 using namespace ondula;
 using namespace ondula::test;
@@ -122,13 +123,8 @@ TEST_CASE("E2: positions of half-cell fields have the grid's own range") {
 }
 
 TEST_CASE("E3: receivers of fields an equation lacks, and fibres without a direction, are refused by name") {
-  const auto message = [](const Receiver& r) -> std::string {
-    try {
-      elastic_traces(square, shot_with({r}));
-    } catch (const UserError& error) {
-      return error.what();
-    }
-    return {};
+  const auto message = [](const Receiver& r) {
+    return refusal([&] { elastic_traces(square, shot_with({r})); });
   };
   CHECK(message(elastic_receiver("u", {10, 10})).find("pressure") != std::string::npos);
   CHECK(message(elastic_receiver("e.yy", {10, 10})).find("e.zx") != std::string::npos);

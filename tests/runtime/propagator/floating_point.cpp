@@ -7,6 +7,7 @@
 #include "compiler/error.hpp"
 #include "tests/runtime/jit/support.hpp"
 #include "tests/runtime/propagator/small.hpp"
+#include "tests/support/compare.hpp"
 
 namespace ondula::test {
 namespace {
@@ -114,6 +115,29 @@ TEST_CASE("the floating-point state is left as found by calls that throw") {
     }
     CHECK(thrown == 2);
     CHECK(after == before);
+  }
+}
+
+TEST_CASE("host: a run flushes float32 denormals wherever it is read, fed or computed") {
+  ONDULA_NEEDS_CLANG();
+  Shot shot = small_shot(2);
+  const Receiver at_source{.field = "u", .position = shot.sources[0].position};
+  shot.receivers.push_back(at_source);
+  const auto largest = [&](double amplitude, std::size_t receivers) {
+    Shot scaled = shot;
+    scaled.sources[0].scaling = Scaling::raw;
+    for (double& sample : scaled.sources[0].wavelet) sample *= amplitude;
+    scaled.receivers.resize(receivers, at_source);
+    Propagator propagator(equations::acoustic(), small_grid(2), small_options());
+    propagator.set_model("vp", 2000.0);
+    // A start below the least normal number is nothing either.
+    propagator.set_initial("u", std::vector<double>(24 * 24, 0.1 * amplitude));
+    return max_abs(propagator.forward({&scaled, 1})[0].at("u").data);
+  };
+  // Few receivers are sampled by the calling thread, many by the device's.
+  for (const std::size_t receivers : {3UL, 30'000UL}) {
+    CHECK(largest(1e-36, receivers) > 1e-37);
+    CHECK(largest(1e-39, receivers) == 0);
   }
 }
 

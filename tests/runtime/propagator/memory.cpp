@@ -2,12 +2,16 @@
 // SPDX-License-Identifier: MIT
 #include <doctest/doctest.h>
 
+#include <cmath>
+#include <string>
+
 #include "compiler/passes/pipeline.hpp"
 #include "runtime/domain.hpp"
 #include "runtime/loop/arrays.hpp"
 #include "runtime/loop/engine.hpp"
 #include "tests/runtime/jit/support.hpp"
 #include "tests/runtime/propagator/small.hpp"
+#include "tests/support/allocations.hpp"
 
 namespace ondula::test {
 namespace {
@@ -57,6 +61,64 @@ TEST_CASE(
         }
       }
     }
+  }
+}
+
+namespace {
+
+/// A run whose host memory is measured.
+struct HostCase {
+  std::string what;
+  EquationDefinition equation;
+  int dims;
+  std::int64_t nodes;
+  std::int64_t steps;
+  int receivers;
+  std::size_t shots;
+};
+
+/// Receivers along a diagonal, off every node.
+Shot diagonal_shot(const HostCase& c, const std::string& field) {
+  Shot shot;
+  for (int r = 0; r < c.receivers; ++r) {
+    Receiver receiver;
+    receiver.field = field;
+    const double along = 10.0 * static_cast<double>(c.nodes - 2) * (r + 0.31) / c.receivers;
+    receiver.position.assign(static_cast<std::size_t>(c.dims), along);
+    shot.receivers.push_back(receiver);
+  }
+  return shot;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "B15: estimate's host bytes are within 5 % of what a run holds: taps, records, the limit's search") {
+  ONDULA_NEEDS_CLANG();
+  for (const HostCase& c : {HostCase{"records", equations::acoustic(), 2, 60, 900, 1500, 2},
+                            HostCase{"taps", equations::acoustic(), 3, 20, 2, 1000, 2},
+                            HostCase{"one-field limit", equations::acoustic_density(), 2, 400, 2, 5, 1},
+                            HostCase{"plane limit", equations::elastic(), 2, 300, 2, 5, 1},
+                            HostCase{"cube limit", equations::elastic(), 3, 40, 2, 5, 1}}) {
+    CAPTURE(c.what);
+    PropagatorOptions options = small_options();
+    options.order = 8;
+    options.steps = c.steps;
+    Propagator propagator(c.equation, small_grid(c.dims, c.nodes), options);
+    const std::vector<Shot> shots(c.shots, diagonal_shot(c, c.equation.name() == "elastic" ? "v.z" : "u"));
+    const auto points = static_cast<std::size_t>(std::pow(c.nodes, c.dims));
+    const std::size_t before = allocated_now();
+    for (const std::string& name : facts(c.equation, default_axes(c.dims)).parameters) {
+      std::vector<double> values(points, name == "rho" ? 2000 : name == "vs" ? 1000 : 2000);
+      for (std::size_t i = 0; i < points; ++i) values[i] += static_cast<double>(i % 7);
+      propagator.set_model(name, values);
+    }
+    forget_allocated_peak();
+    propagator.forward(shots);
+    const auto measured = static_cast<double>(allocated_peak() - before);
+    const auto predicted = static_cast<double>(propagator.estimate(shots).host_bytes);
+    MESSAGE(c.what, ": measured ", measured, ", predicted / measured ", predicted / measured);
+    CHECK(predicted / measured == doctest::Approx(1).epsilon(0.05));
   }
 }
 
