@@ -12,6 +12,7 @@
 #include "runtime/device/device.hpp"
 #include "runtime/domain.hpp"
 #include "runtime/loop/taps.hpp"
+#include "runtime/point_taps.hpp"
 #include "runtime/receivers.hpp"
 #include "runtime/substeps.hpp"
 
@@ -20,8 +21,9 @@ namespace {
 
 class SourceTaps {
  public:
-  SourceTaps(const ir::Program& program, const ir::Domain& domain, const Grid& grid, const Sampling& sampling)
-      : program_(program), domain_(domain), grid_(grid), sampling_(sampling) {
+  SourceTaps(const ir::Program& program, const ir::Domain& domain, const Grid& grid, const Sampling& sampling,
+             PointTaps& points)
+      : program_(program), domain_(domain), grid_(grid), sampling_(sampling), points_(points) {
     for (const ir::Field& field : program.fields) {
       first_order_ |= field.kind != ir::FieldKind::scalar;
       staggered_time_ |= field.half_step;
@@ -29,8 +31,8 @@ class SourceTaps {
     for (const double h : grid.spacing) volume_ *= h;
   }
 
-  /// One point source for each component that is not 0, in the order of the fields.
-  void add(const Source& source, const std::string& what, std::vector<ir::PointSource>& into) const {
+  /// Point sources for each component that is not 0, in the order of the fields.
+  void add(const Source& source, const std::string& what, std::vector<ir::PointSource>& into) {
     for (const double sample : source.wavelet) {
       if (!std::isfinite(sample)) throw UserError(what + ": its wavelet has a value that is not finite");
     }
@@ -41,7 +43,7 @@ class SourceTaps {
         throw UserError(
             fmt::format("{}: equation {} has no source on field {}", what, program_.equation, source.field));
       }
-      into.push_back(component(source, program_.field(source.field), 1, what));
+      component(source, program_.field(source.field), 1, what, into);
       return;
     }
     const bool force = source.kind == SourceKind::force;
@@ -55,7 +57,7 @@ class SourceTaps {
       std::size_t entry = 0;
       for (const int axis : field.component)
         entry = entry * program_.axes.size() + static_cast<std::size_t>(axis);
-      if (values[entry] != 0) into.push_back(component(source, field, values[entry], what));
+      if (values[entry] != 0) component(source, field, values[entry], what, into);
     }
     if (!found) {
       throw UserError(fmt::format("{}: equation {} takes no {}{}{}", what, program_.equation,
@@ -105,21 +107,27 @@ class SourceTaps {
     }
   }
 
-  ir::PointSource component(const Source& source, const ir::Field& field, double share,
-                            const std::string& what) const {
-    ir::PointSource point;
-    point.source = field.name;
-    point.taps = loop::interpolation_taps(domain_, field, first_order_,
-                                          cells_of(grid_, source.position, what), source.interpolation);
-    point.raw = source.scaling == Scaling::raw;
-    for (ir::Tap& tap : point.taps) {
-      tap.weight *= source.strength * share;
-      if (!point.raw) tap.weight *= inside_share(field, tap) / volume_;
-    }
+  /// The transpose of the receiver that samples `field` there, times `share`. Besides `field` it may feed
+  /// others: a force across a free surface feeds the velocities along it.
+  void component(const Source& source, const ir::Field& field, double share, const std::string& what,
+                 std::vector<ir::PointSource>& into) {
+    const std::vector<double> cells = cells_of(grid_, source.position, what);
+    const bool raw = source.scaling == Scaling::raw;
     // A field at whole steps of a leapfrog changes between them, which is when a rate has its sample.
-    const bool middle = staggered_time_ && !field.half_step && !point.raw;
-    point.samples = fine_wavelet(source.wavelet, sampling_.substeps, middle ? 0.5 : 0.0, sampling_.steps());
-    return point;
+    const bool middle = staggered_time_ && !field.half_step && !raw;
+    const auto samples =
+        fine_wavelet(source.wavelet, sampling_.substeps, middle ? 0.5 : 0.0, sampling_.steps());
+    if (raw) {
+      auto taps = loop::interpolation_taps(domain_, field, first_order_, cells, source.interpolation);
+      for (ir::Tap& tap : taps) tap.weight *= source.strength * share;
+      into.push_back({field.name, std::move(taps), samples, true});
+      return;
+    }
+    points_.sample(field, cells, source.interpolation, source.strength * share / volume_);
+    for (ir::FieldTaps& part : points_.take()) {
+      for (ir::Tap& tap : part.taps) tap.weight *= inside_share(program_.field(part.field), tap);
+      into.push_back({part.field, std::move(part.taps), samples, false});
+    }
   }
 
   /// A node on the row of a face about which the field is even owns half a cell: what is spread over it is
@@ -143,10 +151,23 @@ class SourceTaps {
   const ir::Domain& domain_;
   const Grid& grid_;
   Sampling sampling_;
+  PointTaps& points_;
   bool first_order_ = false;
   bool staggered_time_ = false;
   double volume_ = 1;
 };
+
+/// Whether taps may reach beyond a free surface.
+bool beside_surface(const Grid& grid, const std::vector<double>& position) {
+  constexpr double reach = 4;  // cells
+  for (std::size_t a = 0; a < position.size(); ++a) {
+    const double cell = (position[a] - grid.origin[a]) / grid.spacing[a];
+    const auto last = static_cast<double>(grid.shape[a] - 1);
+    if (grid.faces[a][0].kind == FaceKind::free_surface && cell < reach) return true;
+    if (grid.faces[a][1].kind == FaceKind::free_surface && cell > last - reach) return true;
+  }
+  return false;
+}
 
 /// Of an engine's own list of taps, besides the taps.
 constexpr std::size_t bytes_per_pickup = 4 * sizeof(void*);
@@ -163,8 +184,9 @@ std::size_t fine_samples(std::size_t wavelet, const Sampling& sampling) {
 ShotPoints shot_points(const ir::Program& program, const ir::Domain& domain, const Grid& grid,
                        const loop::Models& models, const Sampling& sampling, const Shot& shot,
                        std::int64_t number) {
-  const SourceTaps sources(program, domain, grid, sampling);
-  ReceiverTaps receivers(program, domain, grid, models);
+  PointTaps points(program, domain, models);
+  SourceTaps sources(program, domain, grid, sampling, points);
+  ReceiverTaps receivers(program, grid, points);
   ShotPoints result;
   for (std::size_t i = 0; i < shot.sources.size(); ++i)
     sources.add(shot.sources[i], fmt::format("source {} of shot {}", i, number), result.sources);
@@ -194,6 +216,7 @@ PointBytes points_bytes(const ir::Program& program, const Grid& grid, const Samp
     bytes.made += own + count * sizeof(ir::Tap);
     bytes.bound += own_bound + count * sizeof(device::Weighted);
   };
+  const auto dims = static_cast<int>(grid.axes.size());
   for (const Source& source : shot.sources) {
     const std::size_t samples = fine_samples(source.wavelet.size(), sampling) * sizeof(double);
     const bool point = source.kind == SourceKind::point;
@@ -202,11 +225,15 @@ PointBytes points_bytes(const ir::Program& program, const Grid& grid, const Samp
           return c != 0;
         }));
     const ir::HalfCells half = point ? program.field(source.field).stagger : ir::HalfCells{};
-    const std::size_t count = taps(half, source.position, source.interpolation, -1);
-    for (std::size_t c = 0; c < components; ++c)
-      add(count, 2 * samples + sizeof(ir::PointSource), samples + bytes_per_pickup);
+    const auto add_all = [&](int slope) {
+      const std::size_t count = taps(half, source.position, source.interpolation, slope);
+      for (std::size_t c = 0; c < components; ++c)
+        add(count, 2 * samples + sizeof(ir::PointSource), samples + bytes_per_pickup);
+    };
+    add_all(-1);
+    if (source.kind == SourceKind::moment_rate || !beside_surface(grid, source.position)) continue;
+    for (int a = 1; a < dims; ++a) add_all(a);  // the velocities along the surface
   }
-  const auto dims = static_cast<int>(grid.axes.size());
   for (const Receiver& r : shot.receivers) {
     bytes.made += sizeof(ir::PointReceiver);
     const bool own = std::any_of(program.fields.begin(), program.fields.end(),

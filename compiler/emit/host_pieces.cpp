@@ -6,9 +6,9 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <set>
 
+#include "compiler/emit/host_rows.hpp"
 #include "compiler/emit/live_text.hpp"
 #include "compiler/error.hpp"
 
@@ -23,7 +23,8 @@ class PiecePrinter : HostNames {
   PiecePrinter(const ir::Program& program, Real real) : HostNames(program), real_(real) {}
 
   std::string print(const ir::Kernel& kernel) {
-    askers_ = askers_of(kernel);
+    RowPrinter rows(program(), kernel, real_);
+    rows_ = &rows;
     for (std::size_t p = 0; p < kernel.pieces.size(); ++p) {
       const ir::Piece& piece_of = kernel.pieces[p];
       if (piece_of.role != ir::Role::correction || piece_of.region.axis != 0) piece(kernel, p);
@@ -38,24 +39,6 @@ class PiecePrinter : HostNames {
   }
 
  private:
-  std::string access(const ir::Kernel& kernel, const ir::Node& node) const {
-    if (node.kind == ir::Kind::profile) return node.axis == inner() ? node.name + "[i]" : node.name;
-    const ArrayArgument& a = argument(kernel, node.name);
-    std::string at = "i";
-    for (int outer = 0; outer <= inner(); ++outer) {
-      const int cells = node.offset[static_cast<std::size_t>(outer)];
-      if (cells == 0 || (outer == inner() && cells == 1)) continue;
-      const int size = cells < 0 ? -cells : cells;
-      const std::string step = outer == inner() ? std::to_string(size)
-                               : size == 1      ? stride(a, outer, a.local)
-                                                : fmt::format("{} * {}", size, stride(a, outer, a.local));
-      at += fmt::format(" {} {}", cells < 0 ? '-' : '+', step);
-    }
-    // Written a[i + 1], the compiler may carry it over as the next a[i], and then does not vectorise.
-    const bool next = node.offset[static_cast<std::size_t>(inner())] == 1;
-    return next ? fmt::format("({} + 1)[{}]", node.name, at) : fmt::format("{}[{}]", node.name, at);
-  }
-
   /// A piece is a function of one row, and one of a block of rows around it, which keeps scalars in registers
   /// from row to row.
   std::vector<std::string> parameters(const ir::Kernel& kernel, const ir::Piece& p, bool block) const {
@@ -89,87 +72,9 @@ class PiecePrinter : HostNames {
   }
 
   void piece(const ir::Kernel& kernel, std::size_t number) {
-    const ir::Piece& p = kernel.pieces[number];
-    out_ += fmt::format("\n// {}: {}\nONDULA_ROW void {}_piece{}_row(\n    {}) {{\n", p.location.short_text(),
-                        p.comment, kernel.name, number, fmt::join(parameters(kernel, p, false), ",\n    "));
-    ask_ahead(kernel, number);
-    if (p.mixed) out_ += keep_edges(p, inner() + 1);
-    out_ += "  ONDULA_LOOP\n  for (index i = begin; i < end; ++i) {\n";
-    const AccessPrinter printer = [&](const ir::Node& node) { return access(kernel, node); };
-    for (const ir::Let& let : p.lets) {
-      out_ += fmt::format("    const real {} = {};\n", let.name, expression(let.value, real_, printer));
-    }
-    for (const ir::Store& store : p.stores) {
-      out_ += fmt::format("    {}[i] = {};\n", store.array, expression(store.value, real_, printer));
-    }
-    out_ += "  }\n";
-    if (p.mixed) out_ += restore_edges(p, inner() + 1);
-    out_ += "}\n";
-    if (row_axis() >= 0) block(kernel, number);
-  }
-
-  using Foremost = std::map<std::string, int>;  // cells ahead along the slowest axis, by array
-
-  static Foremost foremost_of(const ir::Piece& p) {
-    Foremost foremost;
-    for (const ir::Let& let : p.lets) note_foremost(let.value, foremost);
-    for (const ir::Store& store : p.stores) {
-      note_foremost(store.value, foremost);
-      foremost.try_emplace(store.array, 0);
-    }
-    return foremost;
-  }
-
-  /// Which of several plain pieces asks for an array that more than one of them reads: the one that reads it
-  /// foremost. Empty where there is one plain piece.
-  static std::map<std::string, std::size_t> askers_of(const ir::Kernel& kernel) {
-    std::map<std::string, std::size_t> askers;
-    Foremost most;
-    std::size_t plain = 0;
-    for (std::size_t p = 0; p < kernel.pieces.size(); ++p) {
-      const ir::Piece& piece = kernel.pieces[p];
-      if (piece.region.kind != ir::RegionKind::live) continue;
-      ++plain;
-      for (const auto& [name, cells] : foremost_of(piece)) {
-        const auto known = most.find(name);
-        if (known != most.end() && known->second >= cells) continue;
-        most[name] = cells;
-        askers[name] = p;
-      }
-    }
-    if (plain < 2) askers.clear();
-    return askers;
-  }
-
-  /// Asks for the rows that this piece will read from memory soon: of each array the foremost row it reads,
-  /// two rows on. Tens of streams defeat the processor's own prefetching.
-  void ask_ahead(const ir::Kernel& kernel, std::size_t number) {
-    if (row_axis() < 0) return;
-    const ir::Piece& p = kernel.pieces[number];
-    const std::size_t plain = p.role == ir::Role::fused ? static_cast<std::size_t>(p.base) : number;
-    for (const auto& [name, cells] : foremost_of(p)) {
-      const auto asker = askers_.find(name);
-      if (asker != askers_.end() && asker->second != plain) continue;
-      const ArrayArgument& a = argument(kernel, name);
-      std::array<int, ir::max_axes> ahead{};
-      ahead[0] = cells;
-      ahead[static_cast<std::size_t>(row_axis())] += 2;
-      std::string at = name;
-      for (int o = 0; o < inner(); ++o) {
-        const int count = ahead[static_cast<std::size_t>(o)];
-        if (count == 1) at += " + " + stride(a, o, name);
-        if (count > 1) at += fmt::format(" + {} * {}", count, stride(a, o, name));
-      }
-      out_ += fmt::format("  ask({}, begin, end);\n", at);
-    }
-  }
-
-  static void note_foremost(ir::Expr e, Foremost& foremost) {
-    if (e->kind == ir::Kind::field || e->kind == ir::Kind::coefficient) {
-      int& cells = foremost.try_emplace(e->name, 0).first->second;
-      cells = std::max(cells, e->offset[0]);
-    }
-    for (const ir::Expr arg : e->args) note_foremost(arg, foremost);
+    out_ += rows_->row(number, parameters(kernel, kernel.pieces[number], false));
+    const bool within = kernel.pieces[number].lead_axis == inner();
+    if (row_axis() >= 0 && !within) block(kernel, number);
   }
 
   void block(const ir::Kernel& kernel, std::size_t number) {
@@ -279,7 +184,7 @@ class PiecePrinter : HostNames {
 
   Real real_;
   std::string out_;
-  std::map<std::string, std::size_t> askers_;
+  RowPrinter* rows_ = nullptr;
 };
 
 }  // namespace

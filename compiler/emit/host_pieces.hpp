@@ -15,6 +15,7 @@ class HostNames {
  public:
   explicit HostNames(const ir::Program& program) : program_(program) {}
 
+  const ir::Program& program() const { return program_; }
   std::string axis(int a) const { return program_.axes[static_cast<std::size_t>(a)]; }
   int inner() const { return program_.dims() - 1; }
   /// The axis whose rows a block runs through: the last outer one; -1 in 1-D.

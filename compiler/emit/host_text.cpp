@@ -45,15 +45,36 @@ class HostPrinter : HostNames {
     for (const ir::Scalar& s : program_.scalars) {
       out_ += fmt::format("// {} = {}\n", s.name, text(s.definition, program_.axes));
     }
-    std::string prelude =
-        replaced(templates::host_prelude, "@REAL@", real_ == Real::float32 ? "float" : "double");
-    prelude = replaced(prelude, "@LANES@", real_ == Real::float32 ? "16" : "8");
-    out_ += replaced(prelude, "@FMA@", real_ == Real::float32 ? "__builtin_fmaf" : "__builtin_fma");
+    prelude();
     bool mixed = false;
     for (const ir::Kernel& kernel : set_.kernels) {
       for (const ir::Piece& p : kernel.pieces) mixed |= p.mixed;
     }
     if (mixed) out_ += templates::host_live;
+  }
+
+  void prelude() {
+    const bool narrow = real_ == Real::float32;
+    const int lanes = narrow ? 16 : 8;
+    std::vector<std::string> places, on, back;
+    for (int k = 0; k < lanes; ++k) {
+      places.push_back(std::to_string(k));
+      on.push_back(fmt::format("K + {}", k));
+      back.push_back(fmt::format("{} + K", lanes + k));
+    }
+    const std::pair<const char*, std::string> words[] = {
+        {"@REAL@", narrow ? "float" : "double"},
+        {"@LANES@", std::to_string(lanes)},
+        {"@FMA@", narrow ? "__builtin_fmaf" : "__builtin_fma"},
+        {"@STORE@", narrow ? "__builtin_ia32_storeups512_mask" : "__builtin_ia32_storeupd512_mask"},
+        {"@MASK@", narrow ? "unsigned short" : "unsigned char"},
+        {"@WHOLE@", narrow ? "int" : "long long"},
+        {"@PLACES@", fmt::format("{}", fmt::join(places, ", "))},
+        {"@ON@", fmt::format("{}", fmt::join(on, ", "))},
+        {"@BACK@", fmt::format("{}", fmt::join(back, ", "))}};
+    std::string text = templates::host_prelude;
+    for (const auto& [what, with] : words) text = replaced(text, what, with);
+    out_ += text;
   }
 
   /// The plane a call is for.

@@ -55,10 +55,12 @@ struct Piece {
   Region region;
   Role role = Role::alone;
   int base = -1;  ///< fused and correction: index of their base piece
-  /// Along this outer axis the piece runs `lead` cells ahead of the others of its sweep, because a later
-  /// piece reads that far ahead what it writes; -1: it keeps step. No tile may then cut what it writes.
+  /// Along this axis the piece runs `lead` cells ahead of the others of its sweep, because a later piece
+  /// reads that far ahead what it writes; -1: it keeps step. No tile may then cut what it writes. Along the
+  /// innermost axis it is no pass of its own: it runs in the rows of the pieces that name it in `within`.
   int lead_axis = -1;
   int lead = 0;
+  std::vector<int> within;  ///< pieces that run a vector ahead in this one's rows
   /// Where the piece acts: its region within the live ranges of its stores' fields. Where these differ
   /// (`mixed`: components half a cell apart) its box is the smallest that holds them all, and each store
   /// keeps to its own; strips are those of nodes and half cells together, beyond their own the profiles are

@@ -27,6 +27,7 @@ const std::set<std::string>& reserved() {
       // the emitters' own
       "real", "index", "ask", "ahead", "first_ahead", "last_ahead", "lives", "checked", "edges", "kept",
       "stored", "at", "from", "until", "arrays", "scalars", "n", "tile", "begin", "first", "last", "earlier",
+      "lanes", "loose", "get", "put", "keep", "near", "tap", "wide", "count", "rows", "along", "value",
       "begin_low", "end_low", "begin_middle", "end_middle", "begin_high", "end_high", "later", "end", "row",
       "i", "z", "y", "x", "fma", "sqrt", "exp", "sin", "cos", "main", "linux", "unix", "errno", "assert"};
   return names;
@@ -57,10 +58,11 @@ std::string identifier(const std::string& name) {
   std::string result = name;
   std::replace(result.begin(), result.end(), '.', '_');
   const bool component = name.find('.') != std::string::npos;
-  // "_next", "_lo", "_hi", "_half" are ours to add; an author's name that ends so must not meet another's
-  // with it added.
+  // "_next", "_lo", "_hi", "_half", "_before", "_here", "_after" are ours to add; an author's name that ends
+  // so must not meet another's with it added.
   const bool ours = ends_with(result, "_next") || ends_with(result, "_lo") || ends_with(result, "_hi") ||
-                    ends_with(result, "_half") || starts_ours(result);
+                    ends_with(result, "_half") || ends_with(result, "_before") ||
+                    ends_with(result, "_here") || ends_with(result, "_after") || starts_ours(result);
   // Components are named after axes, so of ours they can only meet profiles (a_z), strides (s_z, s_NAME_z).
   const bool plain_tensor = result.starts_with("s_") && result.size() == 4;
   if (reserved().contains(result) || numbered(result) ||

@@ -16,6 +16,7 @@
 #include "compiler/passes/lower.hpp"
 #include "compiler/passes/materialize.hpp"
 #include "compiler/passes/surface.hpp"
+#include "compiler/passes/windows.hpp"
 
 namespace ondula::passes {
 namespace {
@@ -72,7 +73,10 @@ Compilation compile(const EquationDefinition& definition, const PipelineOptions&
   // A GPU's kernel holds all pieces of a sweep: what they load in common it loads once without being told.
   const Fusion fusion = options.target == Target::cuda ? Fusion::points : options.fusion;
   const auto pieces = recorder.run("fuse", [&] { return fuse(program, step, fusion); });
-  result.kernels = recorder.run("lower", [&] { return lower(program, pieces); });
+  ir::KernelSet lowered = recorder.run("lower", [&] { return lower(program, pieces); });
+  if (options.target == Target::host && options.windows)
+    lowered = recorder.run("windows", [&] { return windows(std::move(lowered)); });
+  result.kernels = std::move(lowered);
   return result;
 }
 

@@ -23,6 +23,7 @@ struct PipelineOptions {
   bool dumps = false;      ///< keep the listings
   Target target = Target::host;
   Fusion fusion = Fusion::loads;  ///< of the host's pieces; changes no value
+  bool windows = true;            ///< pass windows, on the host; changes no value
 };
 
 /// One pass as it ran: its listing only where it changed something.

@@ -105,7 +105,8 @@ std::vector<ArrayPlan> plan_arrays(const ir::KernelSet& set, const ir::Domain& d
       if (known) continue;
       Layout line;
       line.stride[static_cast<std::size_t>(a.axis)] = 1;
-      line.size = domain.total(a.axis);
+      // Rows go by vectors of 64 bytes and may read past the end by less than one.
+      line.size = domain.total(a.axis) + 64 / static_cast<std::int64_t>(element_bytes);
       plans.push_back({key, line});
     }
   }

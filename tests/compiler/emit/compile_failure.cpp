@@ -22,7 +22,7 @@ namespace {
 
 /// The text with an expression that names nothing, in the piece of the plain update.
 std::string spoilt(std::string text) {
-  const std::string store = "    u_next[i] = ";
+  const std::string store = "put(u_next + i, wide(";
   const std::size_t at = text.find(store);
   REQUIRE(at != std::string::npos);
   return text.insert(at + store.size(), "missing + ");
@@ -46,7 +46,7 @@ TEST_CASE(
     CHECK(message.find("equation 'faulty'") != std::string::npos);
     CHECK(message.find("// compile_failure.cpp:" + std::to_string(evolve_line) + ": u") != std::string::npos);
     CHECK(message.find("use of undeclared identifier 'missing'") != std::string::npos);
-    CHECK(message.find("u_next[i] = missing + ") != std::string::npos);
+    CHECK(message.find("put(u_next + i, wide(missing + ") != std::string::npos);
     CHECK(message.find(error.source_path()) != std::string::npos);
     CHECK(read_bytes(error.source_path()) == text);
   }

@@ -18,7 +18,7 @@ TEST_CASE("pipeline: passes run in their order, each timed, and list what they c
     CHECK(pass.seconds >= 0);
   }
   CHECK(names == std::vector<std::string>{"check", "discretize_time", "surface", "absorb", "expand",
-                                          "dependences", "hoist", "materialize", "fuse", "lower"});
+                                          "dependences", "hoist", "materialize", "fuse", "lower", "windows"});
   for (const passes::PassRecord& pass : compilation.passes) {
     // One coefficient array leaves materialize nothing to drop.
     const bool transforms = pass.name != "check" && pass.name != "surface" && pass.name != "dependences" &&

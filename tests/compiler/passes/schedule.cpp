@@ -62,7 +62,9 @@ TEST_CASE("schedule: no tile is cut inside what runs ahead, or where that is rea
     const ir::Kernel kernel =
         passes::compile(equations::acoustic(), {default_axes(dims), 8, false, false}).kernels.kernels.front();
     int leading = 0;
-    for (const ir::Piece& piece : kernel.pieces) leading += piece.lead_axis >= 0 ? 1 : 0;
+    for (const ir::Piece& piece : kernel.pieces) {
+      leading += piece.lead_axis >= 0 && piece.lead_axis < dims - 1 ? 1 : 0;
+    }
     REQUIRE(leading == dims - 1);
     for (const std::int64_t n : {1, 5, 12, 60}) {
       const ir::Domain domain =

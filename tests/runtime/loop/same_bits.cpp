@@ -235,3 +235,46 @@ TEST_CASE("host: memory variables that run ahead give the bits of sweeps apart, 
     CHECK(results[0] == results[1]);
   }
 }
+
+TEST_CASE("host: memory variables computed within their readers' rows give the bits of rows of their own") {
+  if (jit::built_clang_version() == "none") ONDULA_SKIP("built without LLVM and Clang 19");
+  jit::HostCompiler compiler;
+  for (const Run& run : runs()) {
+    if (run.grid.axes.size() == 1) continue;
+    CAPTURE(run.grid.shape.size());
+    CAPTURE(run.order);
+    const emit::Real real = run.dtype == DType::float32 ? emit::Real::float32 : emit::Real::float64;
+    std::vector<Result> results;
+    for (const bool windows : {true, false}) {
+      passes::PipelineOptions pipeline{run.grid.axes, run.order, run.kappa > 1, false};
+      pipeline.windows = windows;
+      const passes::Compilation compilation = passes::compile(equations::acoustic(), pipeline);
+      int within = 0;
+      for (const ir::Piece& piece : compilation.kernels.kernels.at(0).pieces)
+        within += static_cast<int>(piece.within.size());
+      REQUIRE(within == (windows ? 2 : 0));
+      const std::string text = emit::host_text(compilation.kernels, real);
+      results.push_back(engine_result(run, compilation, compiler.compile({text, "acoustic", {}, ""})));
+    }
+    CHECK(results[0] == results[1]);
+  }
+}
+
+TEST_CASE("host: processors without AVX-512, or with nothing but the baseline, give the same bits") {
+  if (jit::built_clang_version() == "none") ONDULA_SKIP("built without LLVM and Clang 19");
+  for (const Run& run : runs()) {
+    CAPTURE(run.grid.shape.size());
+    CAPTURE(run.order);
+    const passes::Compilation compilation =
+        passes::compile(equations::acoustic(), {run.grid.axes, run.order, run.kappa > 1, false});
+    const emit::Real real = run.dtype == DType::float32 ? emit::Real::float32 : emit::Real::float64;
+    const std::string text = emit::host_text(compilation.kernels, real);
+    std::vector<Result> results;
+    for (const char* features : {"", "-avx512f", "baseline"}) {
+      jit::HostCompiler compiler({.directory = "off"}, {}, features);
+      results.push_back(engine_result(run, compilation, compiler.compile({text, "acoustic", {}, ""})));
+    }
+    CHECK(results[1] == results[0]);
+    CHECK(results[2] == results[0]);
+  }
+}

@@ -104,6 +104,84 @@ TEST_CASE("Reciprocity holds to rounding, on free and rigid faces too: what is f
   }
 }
 
+TEST_CASE(
+    "Forces across free surfaces are the transposes of normal velocities there, on edges and in corners "
+    "too") {
+  // Free faces all around, every parameter noise; positions on rows, edges and corners, beside them, inside.
+  for (int dims = 1; dims <= 3; ++dims) {
+    const Grid g = grid(std::vector<std::int64_t>(static_cast<std::size_t>(dims), dims == 3 ? 11 : 14), 10,
+                        free_surface);
+    const double end = g.spacing[0] * static_cast<double>(g.shape[0] - 1);
+    Random random(5);
+    Propagator propagator(equations::elastic(), g, options(elastic_dt, 60, 4));
+    for (const auto& [name, value] : {std::pair{"vp", 3000.0}, {"vs", 1700.0}, {"rho", 2200.0}}) {
+      const double middle = value;
+      propagator.set_model(name, on_nodes(g, [&](const std::vector<std::int64_t>&) {
+                             return middle * (0.95 + 0.1 * random.uniform());
+                           }));
+    }
+    const std::vector<double> places = {0, end, 4, end - 13.7, 0.4 * end};
+    const auto position = [&] {
+      std::vector<double> p;
+      for (int a = 0; a < dims; ++a)
+        p.push_back(places[static_cast<std::size_t>(random.uniform() * static_cast<double>(places.size()))]);
+      return p;
+    };
+    for (int pair = 0; pair < (dims == 1 ? 6 : 14); ++pair) {
+      const std::vector<double> a = position(), b = position();
+      const auto component = [&](const std::vector<double>& at) {  // across a surface where there is one
+        for (int axis = 0; axis < dims; ++axis) {
+          const double x = at[static_cast<std::size_t>(axis)];
+          if (x == 0 || x == end) return static_cast<std::size_t>(axis);
+        }
+        return static_cast<std::size_t>(dims - 1);
+      };
+      const auto trace = [&](const std::vector<double>& from, const std::vector<double>& to) {
+        std::vector<double> force(static_cast<std::size_t>(dims), 0.0);
+        force[component(from)] = 1;
+        Shot shot;
+        shot.sources.push_back(elastic_source(SourceKind::force, force, from));
+        shot.receivers.push_back(elastic_receiver("v." + g.axes[component(to)], to));
+        return rows(propagator.forward({&shot, 1})[0].begin()->second)[0];
+      };
+      const auto forth = trace(a, b), back = trace(b, a);
+      CAPTURE(a);
+      CAPTURE(b);
+      CHECK(max_abs(forth) > 0);
+      CHECK(max_abs_diff(forth, back) <= 1e-11 * max_abs(forth));
+    }
+  }
+}
+
+TEST_CASE("A force gives a medium its whole momentum, wherever it acts between free surfaces") {
+  const Grid g = grid({16, 18}, 10, free_surface);
+  for (const std::vector<double>& at :
+       {std::vector<double>{0, 80}, {3, 77}, {75, 0}, {150, 170}, {0, 0}, {80, 80}}) {
+    Propagator propagator(equations::elastic(), g, options(elastic_dt, 2, 8));
+    propagator.set_model("vp", elastic_vp);
+    propagator.set_model("vs", elastic_vs);
+    propagator.set_model("rho", elastic_rho);
+    Shot shot;
+    shot.sources.push_back(elastic_source(SourceKind::force, {2, -3}, at));
+    shot.sources.back().wavelet = {1, 0};
+    propagator.forward({&shot, 1});
+    for (const std::size_t axis : {0, 1}) {
+      // Points on a free row own half a cell.
+      const auto field = propagator.state().at("v." + g.axes[axis]);
+      double momentum = 0;
+      for (std::int64_t i = 0; i < 16; ++i) {
+        for (std::int64_t k = 0; k < 18; ++k) {
+          const std::int64_t across = axis == 0 ? k : i, last = axis == 0 ? 17 : 15;
+          const double share = across == 0 || across == last ? 0.5 : 1.0;
+          momentum += share * elastic_rho * 100 * field[static_cast<std::size_t>(i * 18 + k)];
+        }
+      }
+      CAPTURE(at);
+      CHECK(momentum == doctest::Approx(elastic_dt * (axis == 0 ? 2 : -3)).epsilon(1e-10));
+    }
+  }
+}
+
 TEST_CASE("A21: 50 forces in one cell equal one of their sum, the same bits every run") {
   Shot many, single;
   for (int k = 0; k < 50; ++k)
