@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <set>
 
 #include "equations/equations.hpp"
 #include "tests/equations/engines.hpp"
@@ -18,6 +19,16 @@ EQUATION(two_reaches, "a plain Laplacian beside a nested one, coupled") {
   auto p = scalar("p", "Pa"), q = scalar("q", "Pa");
   evolve(dtt(p) = b * laplacian(p) + k * q + source(p));
   evolve(dtt(q) = div(b * grad(q)) - k * p + source(q));
+}
+
+EQUATION(one_sided,
+         "a field that follows another with a derivative in time to one side, and loses of itself") {
+  auto k = parameter("k", "m^2/s", positive);
+  auto a = parameter("a", "1/s", nonnegative);
+  auto vp = parameter("vp", "m/s", positive);
+  auto u = scalar("u", "Pa"), m = scalar("m", "Pa");
+  evolve(dtt(u) = sq(vp) * (laplacian(u) + source(u)));
+  evolve(dt(m) = k * laplacian(u) - a * m);
 }
 
 namespace {
@@ -136,6 +147,41 @@ TEST_CASE("F4: div(b grad p), orders 2 to 16, 1-D to 3-D: no kernel leaves an ar
   }
   for (const int order : {2, 8, 16})
     CHECK(clean({order + 1, order + 2, order + 5}, order, FaceKind::absorbing, DType::float32));
+}
+
+// `dt` is one-sided: m steps from its one level to the next. What was never allocated would be a fault at a
+// guard page, what was allocated and not written a NaN.
+TEST_CASE(
+    "A16: a one-sided time derivative beside a second-order field, order 8: only what is kept is read") {
+  ONDULA_NEEDS_CLANG();
+  for (int dims = 1; dims <= 3; ++dims) {
+    CAPTURE(dims);
+    EngineCase c;
+    c.domain = layered(std::vector<std::int64_t>(static_cast<std::size_t>(dims), 17), 5);
+    c.order = 8;
+    c.models = {{"vp", {2000}}, {"k", {100}}, {"a", {3}}};
+    c.sources["u"] = 1;
+    c.noise = true;
+    const passes::Compilation made = compiled(one_sided(), c);
+    CHECK(made.physical.field("u").time_order == 2);
+    CHECK(made.physical.field("m").time_order == 1);
+    std::set<int> slots;
+    for (const ir::Kernel& kernel : made.kernels.kernels) {
+      for (const ir::ArrayArgument& array : kernel.arrays)
+        if (array.kind == ir::ArrayKind::field && array.name == "m") slots.insert(array.slot);
+    }
+    CHECK(slots == std::set<int>{0});
+    CHECK(host_error(one_sided(), c) < 1e-13);
+    const bool kept = in_child([&] {
+      const auto usual = host_fields(one_sided(), c);
+      for (const Guard guard : {Guard::before, Guard::after}) {
+        c.device = [guard](int threads) { return std::make_unique<GuardedDevice>(guard, threads); };
+        if (host_fields(one_sided(), c) != usual) return false;
+      }
+      return true;
+    });
+    CHECK(kept);
+  }
 }
 
 TEST_CASE("F4: an array's guard stops a kernel that leaves it") {
