@@ -8,5 +8,18 @@ extern const char* const host_prelude;
 extern const char* const host_live;
 extern const char* const cuda_prelude;
 extern const char* const cuda_points;
+extern const char* const standalone_grid;
+extern const char* const standalone_host;
+extern const char* const standalone_blocks;
+extern const char* const standalone_points_host;
+extern const char* const standalone_points_cuda;
+extern const char* const standalone_prelude;
+extern const char* const standalone_case;
+extern const char* const standalone_example_host;
+extern const char* const standalone_example_cuda;
+extern const char* const standalone_readme_host;
+extern const char* const standalone_readme_cuda;
+extern const char* const standalone_cmake_host;
+extern const char* const standalone_cmake_cuda;
 
 }  // namespace ondula::templates

@@ -21,6 +21,7 @@
 #include "tools/doctor.hpp"
 #include "tools/estimate.hpp"
 #include "tools/explain.hpp"
+#include "tools/generate.hpp"
 #include "tools/list.hpp"
 #include "tools/run.hpp"
 
@@ -80,7 +81,7 @@ int guarded(const std::function<void()>& command, bool json) {
 /// Commands that are known, but not part of this version.
 const std::vector<std::string>& later_commands() {
   static const std::vector<std::string> names = {"gradient", "born", "invert", "migrate",
-                                                 "new",      "lint", "check",  "generate"};
+                                                 "new",      "lint", "check"};
   return names;
 }
 
@@ -106,6 +107,7 @@ struct Requests {
   DoctorOptions doctor;
   CacheCommand cache;
   BasinCommand basin;
+  GenerateCommand generate;
   io::Existing basin_existing = io::Existing::refuse;
 };
 
@@ -143,6 +145,8 @@ void add_other_commands(CLI::App& program, Requests& requests, Commands& command
     for (const std::string& path : write_basin(requests.basin, requests.basin_existing))
       fmt::print("{}\n", path);
   });
+  CLI::App* generate = add_generate_command(program, requests.generate);
+  commands.emplace_back(generate, [&requests] { generate_sources(requests.generate); });
 }
 
 /// A command line that cannot be read is answered in JSON too, so this looks at the words themselves.

@@ -347,7 +347,9 @@ class KernelPrinter {
   std::set<std::string> declared_;  // values of the block being printed
 };
 
-std::string header(const ir::CudaProgram& cuda, Real real) {
+}  // namespace
+
+std::string cuda_header(const ir::CudaProgram& cuda, Real real) {
   const ir::Program& program = cuda.set.program;
   std::string out =
       fmt::format("// {}, {}, axes {}, order {}, {}, for sm_{}.\n// {}\n//\n", program.equation,
@@ -360,7 +362,11 @@ std::string header(const ir::CudaProgram& cuda, Real real) {
   return out;
 }
 
-}  // namespace
+std::string cuda_kernels(const ir::CudaProgram& program, Real real) {
+  Lines out;
+  for (const ir::CudaKernel& kernel : program.kernels) KernelPrinter(program, kernel, real, out).print();
+  return out.take();
+}
 
 std::string cuda_text(const ir::CudaProgram& program, Real real) {
   const bool wide = real == Real::float64;
@@ -369,10 +375,8 @@ std::string cuda_text(const ir::CudaProgram& program, Real real) {
   std::string prelude = replaced(templates::cuda_prelude, "@REAL@", wide ? "double" : "float");
   prelude = replaced(prelude, "@INDEX@", program.target.index_bits == 32 ? "int" : "long long");
   prelude = replaced(prelude, "@FMA@", wide ? "__fma_rn" : "__fmaf_rn");
-  Lines out;
-  for (const ir::CudaKernel& kernel : program.kernels) KernelPrinter(program, kernel, real, out).print();
   const std::string points = replaced(templates::cuda_points, "@WIDE@", "double");
-  return header(program, real) + prelude + out.take() + points;
+  return cuda_header(program, real) + prelude + cuda_kernels(program, real) + points;
 }
 
 }  // namespace ondula::emit

@@ -15,4 +15,9 @@ namespace ondula::emit {
 /// must have the program's element size; InternalError otherwise.
 std::string cuda_text(const ir::CudaProgram& program, Real real);
 
+/// Its two parts that depend on the program: comment lines on what it computes, and its own kernels, whose
+/// text wants the names of templates/cuda_prelude.cu.in: real, index, fma, ONDULA_KERNEL.
+std::string cuda_header(const ir::CudaProgram& program, Real real);
+std::string cuda_kernels(const ir::CudaProgram& program, Real real);
+
 }  // namespace ondula::emit

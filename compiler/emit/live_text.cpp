@@ -35,7 +35,7 @@ std::string edges(const ir::Piece& piece, int dims, bool back) {
 std::string keep_edges(const ir::Piece& piece, int dims) {
   return fmt::format(
              "  const bool edges = begin < end && (begin < lives[{}] || end > lives[{}]);\n  real "
-             "kept[{}];\n",
+             "kept[{}] = {{}};\n",
              2 * dims - 2, 2 * dims - 1, 2 * piece.stores.size()) +
          edges(piece, dims, false);
 }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <set>
 
 #include "compiler/error.hpp"
@@ -80,7 +81,27 @@ class KernelVerifier {
   const std::string& pass_;
 };
 
+void furthest(Expr e, const std::string& local, std::size_t axis, int& reach) {
+  if (e->kind == Kind::field && e->name == local) reach = std::max(reach, std::abs(e->offset[axis]));
+  for (const Expr arg : e->args) furthest(arg, local, axis, reach);
+}
+
 }  // namespace
+
+int strip_reach(const KernelSet& set, const Field& field) {
+  int reach = 0;
+  const auto axis = static_cast<std::size_t>(field.strip_axis);
+  for (const Kernel& kernel : set.kernels) {
+    for (const ArrayArgument& a : kernel.arrays) {
+      if (a.kind != ArrayKind::field || a.name != field.name) continue;
+      for (const Piece& piece : kernel.pieces) {
+        for (const Let& let : piece.lets) furthest(let.value, a.local, axis, reach);
+        for (const Store& store : piece.stores) furthest(store.value, a.local, axis, reach);
+      }
+    }
+  }
+  return reach;
+}
 
 void verify(const KernelSet& set, const std::string& pass) {
   for (const Kernel& kernel : set.kernels) KernelVerifier(kernel, pass).run();

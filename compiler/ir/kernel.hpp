@@ -104,6 +104,9 @@ struct KernelSet {
   std::vector<Stage> stages;
 };
 
+/// How many cells away along its axis any kernel reads a memory variable.
+int strip_reach(const KernelSet& set, const Field& field);
+
 std::string dump(const KernelSet& set);
 
 /// Checks the invariants of kernels and stages; throws InternalError naming `pass`, the kernel and what is

@@ -1,10 +1,11 @@
-// Compiles freestanding C++ in memory with Clang; the only file that includes Clang's headers.
-// SPDX-License-Identifier: MIT
+// Compiles freestanding C++ in memory with Clang, and formats it; the only file that includes Clang's
+// headers. SPDX-License-Identifier: MIT
 #include "runtime/clang/clang_module.h"
 
 #include <clang/Basic/DiagnosticIDs.h>
 #include <clang/Basic/DiagnosticOptions.h>
 #include <clang/CodeGen/CodeGenAction.h>
+#include <clang/Format/Format.h>
 #include <clang/Frontend/CompilerInstance.h>
 #include <clang/Frontend/CompilerInvocation.h>
 #include <clang/Frontend/FrontendOptions.h>
@@ -145,6 +146,25 @@ bool compile(const ondula_clang_request& request, Output& output) {
          !output.object.empty();
 }
 
+/// Lays `text` out; the order of includes stays.
+bool format(const ondula_clang_text& text, Output& output) {
+  clang::format::FormatStyle style = clang::format::getGoogleStyle(clang::format::FormatStyle::LK_Cpp);
+  style.ColumnLimit = 110;
+  style.DerivePointerAlignment = false;
+  style.BreakStringLiterals = false;
+  style.SortIncludes = clang::format::FormatStyle::SI_Never;
+  const llvm::StringRef code(text.text, text.text_size);
+  const clang::tooling::Range whole(0, static_cast<unsigned>(code.size()));
+  const auto changes = clang::format::reformat(style, code, whole, text.name);
+  auto changed = clang::tooling::applyAllReplacements(code, changes);
+  if (!changed) {
+    output.log = llvm::toString(changed.takeError());
+    return false;
+  }
+  output.object = *changed;
+  return true;
+}
+
 void* run_job(void* argument) {
   auto* job = static_cast<Job*>(argument);
   current_job = job;
@@ -213,6 +233,24 @@ __attribute__((visibility("default"))) void ondula_clang_compile(const ondula_cl
   } catch (...) {
     *result = {};
     result->log = "out of memory in the compiler\n";
+    result->log_size = std::strlen(result->log);
+  }
+}
+
+__attribute__((visibility("default"))) void ondula_clang_format(const ondula_clang_text* text,
+                                                                ondula_clang_result* result) {
+  *result = {};
+  try {
+    auto output = std::make_unique<Output>();
+    result->succeeded = format(*text, *output) ? 1 : 0;
+    result->object = output->object.data();
+    result->object_size = output->object.size();
+    result->log = output->log.c_str();
+    result->log_size = output->log.size();
+    result->storage = output.release();
+  } catch (...) {
+    *result = {};
+    result->log = "out of memory in the formatter\n";
     result->log_size = std::strlen(result->log);
   }
 }

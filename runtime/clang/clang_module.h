@@ -9,7 +9,7 @@ extern "C" {
 #endif
 
 /** Changes whenever a struct or a function of this header does. */
-#define ONDULA_CLANG_INTERFACE 1
+#define ONDULA_CLANG_INTERFACE 2
 
 /** What to compile. Everything stays the caller's, and is only read during the call. */
 struct ondula_clang_request {
@@ -32,10 +32,18 @@ struct ondula_clang_result {
   void* storage;   /**< the module's own */
 };
 
+/** A text, and its name, whose end tells the language. They stay the caller's. */
+struct ondula_clang_text {
+  const char* name;
+  const char* text;
+  size_t text_size; /**< bytes of text */
+};
+
 /** The signatures under which the functions below are looked up. */
 typedef int ondula_clang_interface_function(void);
 typedef const char* ondula_clang_version_function(void);
 typedef void ondula_clang_compile_function(const struct ondula_clang_request*, struct ondula_clang_result*);
+typedef void ondula_clang_format_function(const struct ondula_clang_text*, struct ondula_clang_result*);
 typedef void ondula_clang_release_function(struct ondula_clang_result*);
 
 /** ONDULA_CLANG_INTERFACE as the module was built with. */
@@ -47,6 +55,10 @@ const char* ondula_clang_version(void);
 /** Compiles. May be called from many threads at once; prints nothing and never ends the process: LLVM's fatal
  * errors come back in the log. The caller's floating-point state plays no part. */
 void ondula_clang_compile(const struct ondula_clang_request* request, struct ondula_clang_result* result);
+
+/** Lays a text out as clang-format does in Ondula's style; `object` holds it where that
+ * succeeded. From any thread. */
+void ondula_clang_format(const struct ondula_clang_text* text, struct ondula_clang_result* result);
 
 /** Frees what a result holds. Harmless on a zeroed result. */
 void ondula_clang_release(struct ondula_clang_result* result);

@@ -100,6 +100,7 @@ ClangLibrary::ClangLibrary(ClangStatus& status) {
   const auto interface = reinterpret_cast<ondula_clang_interface_function*>(find("ondula_clang_interface"));
   const auto version = reinterpret_cast<ondula_clang_version_function*>(find("ondula_clang_version"));
   compile_ = reinterpret_cast<ondula_clang_compile_function*>(find("ondula_clang_compile"));
+  format_ = reinterpret_cast<ondula_clang_format_function*>(find("ondula_clang_format"));
   release_ = reinterpret_cast<ondula_clang_release_function*>(find("ondula_clang_release"));
   if (!status.problem.empty()) return;
   if (interface() != ONDULA_CLANG_INTERFACE) {
@@ -135,6 +136,15 @@ ClangLibrary::Compiled ClangLibrary::compile(const std::string& name, const std:
   if (result.object_size > 0) compiled.object.assign(object, object + result.object_size);
   compiled.log.assign(result.log, result.log_size);
   return compiled;
+}
+
+std::string ClangLibrary::format(const std::string& name, const std::string& text) const {
+  const ondula_clang_text request = {name.c_str(), text.data(), text.size()};
+  ondula_clang_result result = {};
+  format_(&request, &result);
+  const std::unique_ptr<ondula_clang_result, ondula_clang_release_function*> owner(&result, release_);
+  if (result.succeeded == 0) throw RuntimeError(fmt::format("{} cannot be formatted: {}", name, result.log));
+  return {result.object, result.object_size};
 }
 
 ClangStatus inspect_clang() {

@@ -45,6 +45,9 @@ class ClangLibrary {
   /// thread.
   Compiled compile(const std::string& name, const std::string& text,
                    const std::vector<std::string>& arguments) const;
+  /// `text` as clang-format lays it out in the house's style; `name`'s end tells the language. Throws
+  /// RuntimeError where the formatter gives up.
+  std::string format(const std::string& name, const std::string& text) const;
   /// The version of the LLVM that is loaded.
   const std::string& version() const { return version_; }
   const std::string& path() const { return path_; }
@@ -56,6 +59,7 @@ class ClangLibrary {
   std::string path_;
   std::string version_;
   ondula_clang_compile_function* compile_ = nullptr;
+  ondula_clang_format_function* format_ = nullptr;
   ondula_clang_release_function* release_ = nullptr;
 };
 

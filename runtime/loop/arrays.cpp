@@ -45,31 +45,6 @@ int common_halo(const ir::KernelSet& set) {
   return halo;
 }
 
-namespace {
-
-void furthest(ir::Expr e, const std::string& local, std::size_t axis, int& reach) {
-  if (e->kind == ir::Kind::field && e->name == local) reach = std::max(reach, std::abs(e->offset[axis]));
-  for (const ir::Expr arg : e->args) furthest(arg, local, axis, reach);
-}
-
-/// How far any kernel reads a memory variable along its axis.
-int strip_reach(const ir::KernelSet& set, const ir::Field& field) {
-  int reach = 0;
-  const auto axis = static_cast<std::size_t>(field.strip_axis);
-  for (const ir::Kernel& kernel : set.kernels) {
-    for (const ir::ArrayArgument& a : kernel.arrays) {
-      if (a.kind != ir::ArrayKind::field || a.name != field.name) continue;
-      for (const ir::Piece& piece : kernel.pieces) {
-        for (const ir::Let& let : piece.lets) furthest(let.value, a.local, axis, reach);
-        for (const ir::Store& store : piece.stores) furthest(store.value, a.local, axis, reach);
-      }
-    }
-  }
-  return reach;
-}
-
-}  // namespace
-
 std::vector<ArrayPlan> plan_arrays(const ir::KernelSet& set, const ir::Domain& domain,
                                    std::size_t element_bytes) {
   std::vector<ArrayPlan> plans;
@@ -89,8 +64,9 @@ std::vector<ArrayPlan> plan_arrays(const ir::KernelSet& set, const ir::Domain& d
       const WideStrips wide = wide_strips(domain, half, joint, set.program.radius(), element_bytes);
       if (field.strip_axis == domain.dims - 1 && wide.usable)
         range = wide.sides[static_cast<std::size_t>(side)];
-      plans.push_back({strip_key(field.name, side), strip_layout(domain, field.strip_axis, side, range,
-                                                                 strip_reach(set, field), element_bytes)});
+      plans.push_back(
+          {strip_key(field.name, side),
+           strip_layout(domain, field.strip_axis, side, range, ir::strip_reach(set, field), element_bytes)});
     }
   }
   for (const ir::Coefficient& c : set.program.coefficients) {

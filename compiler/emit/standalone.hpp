@@ -1,0 +1,38 @@
+// standalone: an equation's forward kernels as sources that need nothing of ours to compile or run.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/emit/manifest.hpp"
+#include "compiler/emit/standalone_case.hpp"
+#include "compiler/ir/cuda.hpp"
+#include "compiler/ir/kernel.hpp"
+
+namespace ondula::emit {
+
+/// How a set of sources is called, and what its head says.
+struct StandaloneNames {
+  std::string prefix;                  ///< before every external name; may be empty
+  std::string version;                 ///< of the program that writes the sources
+  std::vector<std::string> equations;  ///< what a step computes, a line each, for people
+};
+
+/// One file of the set.
+struct StandaloneFile {
+  std::string name;
+  std::string text;
+};
+
+/// Header, kernels, set-up, example, CMakeLists.txt, README.md and manifest.json of a forward program for the
+/// host, in C++17 behind a C header. Throws UserError where the equation needs what these sources cannot
+/// express.
+std::vector<StandaloneFile> standalone_host(const ir::KernelSet& set, Real real, const StandaloneNames& names,
+                                            const StandaloneCase& example);
+
+/// The same in CUDA C++: kernels for both widths of indices, of which the launchers choose by the grid.
+std::vector<StandaloneFile> standalone_cuda(const ir::CudaProgram& program, Real real,
+                                            const StandaloneNames& names, const StandaloneCase& example);
+
+}  // namespace ondula::emit

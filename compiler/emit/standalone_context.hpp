@@ -1,0 +1,103 @@
+// What the texts of standalone sources share: the arrays, one member of their structs for each, and names.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/emit/standalone.hpp"
+
+namespace ondula::emit {
+
+/// One array, called by the kernels' own name for it.
+struct StandaloneArray {
+  std::string member;
+  ir::ArrayArgument argument;
+  bool is_memory() const { return argument.kind == ir::ArrayKind::field && argument.side >= 0; }
+  bool is_profile() const { return argument.kind == ir::ArrayKind::profile; }
+  bool is_coefficient() const { return argument.kind == ir::ArrayKind::coefficient; }
+};
+
+/// A part of a step: one of these.
+struct StandalonePart {
+  int sweep = -1;                   ///< index into the set's kernels
+  int injection = -1;               ///< index into the program's operations
+  std::vector<std::string> images;  ///< fields whose halos are filled together
+};
+
+struct StandaloneContext {
+  const ir::KernelSet& set;
+  const ir::CudaProgram* cuda;  ///< null for the host
+  Real real;
+  const StandaloneNames& names;
+  const StandaloneCase& example;
+  std::vector<StandaloneArray> arrays;
+  std::vector<StandalonePart> parts;
+
+  /// Throws InternalError where two kernels call one array differently, or a step is of another form.
+  StandaloneContext(const ir::KernelSet& set, const ir::CudaProgram* cuda, Real real,
+                    const StandaloneNames& names, const StandaloneCase& example);
+
+  const ir::Program& program() const { return set.program; }
+  int dims() const { return set.program.dims(); }
+  std::string axis(int a) const { return set.program.axes[static_cast<std::size_t>(a)]; }
+  std::string real_name() const { return real == Real::float32 ? "float" : "double"; }
+  std::string base() const;    ///< "acoustic_2d_o8", of file names
+  std::string symbol() const;  ///< the same with the prefix, of external names
+  int halo() const;            ///< cells around fields and coefficients
+  bool first_order() const;    ///< a velocity-stress system: decides the images of a rigid wall
+
+  /// "sweep0" of "acoustic_2d_o8_forward_sweep0": what belongs to a kernel is called so.
+  std::string short_name(const std::string& kernel) const;
+  /// "my_acoustic_2d_o8_forward_sweep0": the launcher of a sweep.
+  std::string launcher(int sweep) const {
+    return names.prefix + set.kernels[static_cast<std::size_t>(sweep)].name;
+  }
+  /// The launcher of the images of one part.
+  std::string images_launcher(const StandalonePart& part) const;
+  /// The last argument of launchers, with a comma: a stream, or nothing.
+  std::string stream_parameter() const { return cuda != nullptr ? ", void* stream" : ""; }
+  std::string result() const { return cuda != nullptr ? "int" : "void"; }
+
+  /// The member that holds an argument's array.
+  std::string member(const ir::ArrayArgument& argument) const;
+  /// The member that holds a field as it is between two steps, or as a step leaves it.
+  std::string current(const std::string& field) const;
+  std::string written(const std::string& field) const;
+  /// Fields whose halo is filled, in order.
+  std::vector<std::string> imaged() const;
+  /// The integer expression of a memory variable's layout, in set-up code.
+  std::string memory_layout(const ir::ArrayArgument& argument) const;
+  /// The name of a field's description in set-up code: "at_v_z".
+  static std::string description(const std::string& field);
+  const ir::Injection& injection(int operation) const;
+};
+
+/// Occurrences of @KEY@ replaced.
+std::string filled(std::string text, const std::vector<std::pair<std::string, std::string>>& values);
+
+/// "v.z" as an identifier: v_z.
+std::string plain_identifier(std::string name);
+
+/// The texts of the files. `head`: comment lines on what the files compute.
+std::string standalone_head(const StandaloneContext& context);
+std::string standalone_header(const StandaloneContext& context);
+std::string standalone_setup(const StandaloneContext& context);
+std::string standalone_host_kernels(const StandaloneContext& context);
+std::string standalone_cuda_kernels(const StandaloneContext& context);
+std::string standalone_example(const StandaloneContext& context);
+std::string standalone_case_header(const StandaloneContext& context);
+
+/// Set-up functions place_NAME(const Grid*, Plan*), which fill the arguments of each kernel; their names; and
+/// what the plan holds for them.
+std::string standalone_host_places(const StandaloneContext& context);
+std::string standalone_cuda_places(const StandaloneContext& context);
+std::vector<std::string> standalone_places(const StandaloneContext& context);
+std::string standalone_plan_members(const StandaloneContext& context);
+
+/// The declaration of the factor of a source, without its end; and whether it takes models and a node.
+std::string factor_declaration(const StandaloneContext& context, const ir::Injection& injection);
+bool factor_needs_models(const ir::Injection& injection);
+
+}  // namespace ondula::emit

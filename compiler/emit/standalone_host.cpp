@@ -1,0 +1,141 @@
+// Host kernels of standalone sources: their text behind launchers, and where each piece acts.
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include "compiler/emit/host_text.hpp"
+#include "compiler/emit/standalone_context.hpp"
+#include "compiler/error.hpp"
+#include "templates/templates.hpp"
+
+namespace ondula::emit {
+namespace {
+
+/// The whole grid as one tile, in blocks of rows.
+std::string tile(const StandaloneContext& c) {
+  switch (c.dims()) {
+    case 1:
+      return "0";
+    case 2:
+      return "0, plan->total[0], 16";
+    default:
+      return "0, plan->total[0], 0, plan->total[1], plan->total[1]";
+  }
+}
+
+std::string launcher(const StandaloneContext& c, int sweep) {
+  const ir::Kernel& kernel = c.set.kernels[static_cast<std::size_t>(sweep)];
+  const std::string name = c.short_name(kernel.name);
+  std::vector<std::string> pointers;
+  for (const ir::ArrayArgument& a : kernel.arrays) {
+    const bool full = a.kind == ir::ArrayKind::coefficient || (a.kind == ir::ArrayKind::field && a.side < 0);
+    pointers.push_back("arrays->" + c.member(a) + (full ? " + plan->origin" : ""));
+  }
+  return fmt::format(
+      "\nextern \"C\" void {0}(const {1}_plan* plan, const {1}_arrays* arrays) {{\n"
+      "  real* const pointers[] = {{\n      {2}}};\n"
+      "  const index tile[] = {{{3}}};\n"
+      "  {4}(pointers, plan->{4}_places, {5}, tile);\n}}\n",
+      c.launcher(sweep), c.symbol(), fmt::join(pointers, ",\n      "), tile(c), name,
+      kernel.scalars.empty() ? "nullptr" : "plan->" + name + "_scalars");
+}
+
+std::string piece_text(const ir::Piece& p) {
+  static constexpr std::array<const char*, 3> regions = {"live", "strip", "apron"};
+  static constexpr std::array<const char*, 4> roles = {"alone", "base", "fused", "correction"};
+  std::vector<std::string> stores;
+  for (const ir::Store& store : p.stores) stores.push_back(StandaloneContext::description(store.field));
+  return fmt::format("{{Region::{}, {}, Role::{}, {{{}}}}}",
+                     regions.at(static_cast<std::size_t>(p.region.kind)), p.region.axis,
+                     roles.at(static_cast<std::size_t>(p.role)), fmt::join(stores, ", "));
+}
+
+/// The integer arguments of one sweep, as ArgumentLayout has them.
+std::string places(const StandaloneContext& c, const ir::Kernel& kernel) {
+  const ArgumentLayout layout(kernel, c.dims());
+  const std::string name = c.short_name(kernel.name);
+  std::string out = fmt::format(
+      "\nvoid place_{0}(const Grid* grid, Plan* plan) {{\n  index* const n = plan->{0}_places;\n", name);
+  for (int axis = 0; axis < layout.outer(); ++axis)
+    out += fmt::format("  n[{0}] = plan->stride[{0}];\n", axis);
+  for (std::size_t i = 0; i < kernel.arrays.size(); ++i) {
+    if (layout.strip(i) < 0) continue;
+    out += fmt::format("  put_layout(n + {}, {});  // {}\n", layout.strip(i),
+                       c.memory_layout(kernel.arrays[i]), kernel.arrays[i].identifier);
+  }
+  for (std::size_t i = 0; i < kernel.pieces.size(); ++i) {
+    const ir::Piece& p = kernel.pieces[i];
+    out += fmt::format("  // {}\n  const Piece piece{}{};\n", p.comment, i, piece_text(p));
+    for (int side = 0; side < p.sides(); ++side)
+      out += fmt::format("  put(n + {}, piece_box(*grid, piece{}, {}));\n", layout.box(i, side), i, side);
+    if (layout.core(i) >= 0)
+      out += fmt::format("  put(n + {}, core_box(*grid, piece{}));\n", layout.core(i), i);
+    if (layout.lives(i) >= 0)
+      out += fmt::format("  put_lives(n + {}, *grid, piece{});\n", layout.lives(i), i);
+  }
+  return out + "}\n";
+}
+
+}  // namespace
+
+std::string standalone_host_kernels(const StandaloneContext& c) {
+  ir::KernelSet named = c.set;
+  for (ir::Kernel& kernel : named.kernels) kernel.name = c.short_name(kernel.name);
+  std::string text = host_text(named, c.real);
+  for (const ir::Kernel& kernel : named.kernels) {
+    const std::string head = "extern \"C\" void " + kernel.name + "(";
+    const std::size_t at = text.find(head);
+    if (at == std::string::npos) throw InternalError("the host text has no kernel " + kernel.name);
+    text.replace(at, head.size(), "static void " + kernel.name + "(");
+  }
+  text = fmt::format("// Written by Ondula {}.\n#include \"{}.h\"\n\n", c.names.version, c.base()) + text;
+  text += filled(templates::standalone_points_host, {{"P", c.symbol()}});
+  for (const StandalonePart& part : c.parts) {
+    if (part.sweep >= 0) text += launcher(c, part.sweep);
+    if (part.images.empty()) continue;
+    text += fmt::format("\nextern \"C\" void {0}(const {1}_plan* plan, const {1}_arrays* arrays) {{\n",
+                        c.images_launcher(part), c.symbol());
+    for (const std::string& field : part.images)
+      text += fmt::format("  repeat(*plan, plan->{}_images, arrays->{});\n", plain_identifier(field),
+                          c.written(field));
+    text += "}\n";
+  }
+  return text;
+}
+
+std::string standalone_host_places(const StandaloneContext& c) {
+  std::string out;
+  for (const ir::Kernel& kernel : c.set.kernels) out += places(c, kernel);
+  return out;
+}
+
+std::vector<std::string> standalone_places(const StandaloneContext& c) {
+  std::vector<std::string> names;
+  if (c.cuda == nullptr) {
+    for (const ir::Kernel& kernel : c.set.kernels) names.push_back(c.short_name(kernel.name));
+  } else {
+    for (const ir::CudaKernel& kernel : c.cuda->kernels) names.push_back(c.short_name(kernel.name));
+  }
+  return names;
+}
+
+std::string standalone_plan_members(const StandaloneContext& c) {
+  std::string text;
+  for (const ir::Kernel& kernel : c.set.kernels) {
+    const std::string name = c.short_name(kernel.name);
+    if (c.cuda == nullptr)
+      text += fmt::format("  long long {}_places[{}];\n", name, ArgumentLayout(kernel, c.dims()).size());
+    if (!kernel.scalars.empty())
+      text += fmt::format("  {} {}_scalars[{}];  // {}\n", c.real_name(), name, kernel.scalars.size(),
+                          fmt::join(kernel.scalars, ", "));
+  }
+  if (c.cuda == nullptr) return text;
+  text += "  int wide;  // whether indices need more than 31 bits\n";
+  for (const ir::CudaKernel& kernel : c.cuda->kernels) {
+    const std::string name = c.short_name(kernel.name);
+    text += fmt::format("  long long {0}_bounds[{1}];\n  unsigned {0}_blocks[3];\n", name,
+                        kernel.arguments.size());
+  }
+  return text;
+}
+
+}  // namespace ondula::emit

@@ -1,0 +1,22 @@
+// Compiling and running sources that `ondula generate` writes.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace ondula::test {
+
+/// The status of a shell command in `folder`; what it prints is kept in output.txt there.
+int shell(const std::filesystem::path& folder, const std::string& command);
+
+/// g++ as the READMEs have it, but with every warning an error, and unoptimised to save time.
+extern const std::string strict_compiler;
+/// The same for CUDA sources that `on_cpu` has rewritten.
+extern const std::string cuda_stand_in_compiler;
+
+/// Writes NAME_cu.cpp for NAME.cu: kernel<<<...>>>(...) becomes a call of the stand-in (cuda_stand_in/),
+/// which runs the threads one after the other. How many launches there were.
+int on_cpu(const std::filesystem::path& folder, const std::string& name);
+
+}  // namespace ondula::test

@@ -1,0 +1,157 @@
+// Writes standalone kernel sources, and the numbers their example must find.
+// SPDX-License-Identifier: MIT
+#include "tools/generate.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <system_error>
+
+#include "compiler/emit/standalone.hpp"
+#include "compiler/error.hpp"
+#include "compiler/passes/cuda_schedule.hpp"
+#include "compiler/passes/pipeline.hpp"
+#include "runtime/jit/clang_library.hpp"
+#include "runtime/jit/cuda_architecture.hpp"
+#include "runtime/standalone_values.hpp"
+#include "tools/session.hpp"
+
+namespace ondula::tools {
+namespace {
+
+emit::Real real_of(const std::string& dtype) {
+  if (dtype == "float32") return emit::Real::float32;
+  if (dtype == "float64") return emit::Real::float64;
+  throw UserError(fmt::format("--dtype: found \"{}\"; allowed: float32, float64", dtype));
+}
+
+void check_options(const GenerateCommand& command) {
+  if (command.backend != "host" && command.backend != "cuda")
+    throw UserError(fmt::format("--backend: found \"{}\"; allowed: host, cuda", command.backend));
+  if (command.backend == "host" && !command.arch.empty())
+    throw UserError("--arch belongs to --backend cuda: host sources are for any CPU");
+  const auto fits = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+  const std::string& prefix = command.prefix;
+  if (!std::all_of(prefix.begin(), prefix.end(), fits) ||
+      (!prefix.empty() && std::isdigit(static_cast<unsigned char>(prefix[0])) != 0)) {
+    throw UserError(fmt::format(
+        "--prefix: found \"{}\"; allowed: letters, digits and underscores, not starting with a digit",
+        prefix));
+  }
+}
+
+/// Before anything is computed: the folder can be written to, and no file of `names` is in the way.
+void check_directory(const GenerateCommand& command) {
+  std::error_code error;
+  const std::filesystem::path directory(command.directory);
+  if (!std::filesystem::exists(directory, error)) return;
+  if (!std::filesystem::is_directory(directory, error))
+    throw UserError(fmt::format("{} is not a directory", command.directory));
+  const bool empty = std::filesystem::is_empty(directory, error);
+  if (error) throw UserError(fmt::format("cannot read {}: {}", command.directory, error.message()));
+  if (!empty && command.existing == io::Existing::refuse) {
+    throw UserError(fmt::format(
+        "{} is not empty; --force writes into it, over files of the same names; or name another folder",
+        command.directory));
+  }
+}
+
+/// The updates of a step as the time discretisation leaves them, for people.
+std::vector<std::string> equations(const passes::Compilation& compilation) {
+  std::vector<std::string> lines;
+  for (const passes::PassRecord& pass : compilation.passes) {
+    if (pass.name != "discretize_time") continue;
+    std::size_t begin = 0;
+    for (std::size_t end = 0; (end = pass.listing.find('\n', begin)) != std::string::npos; begin = end + 1) {
+      std::string line = pass.listing.substr(begin, end - begin);
+      const std::string head = "  update ", tail = "   on live";
+      if (!line.starts_with(head)) continue;
+      line.erase(0, head.size());
+      if (line.ends_with(tail)) line.resize(line.size() - tail.size());
+      lines.push_back(std::move(line));
+    }
+  }
+  return lines;
+}
+
+std::vector<emit::StandaloneFile> sources(const GenerateCommand& command) {
+  const EquationDefinition definition = find_equation(command.equation);
+  const emit::Real real = real_of(command.dtype);
+  const bool cuda = command.backend == "cuda";
+  passes::PipelineOptions options;
+  options.axes = default_axes(command.dims);
+  options.order = command.order;
+  options.dumps = true;
+  options.target = cuda ? passes::Target::cuda : passes::Target::host;
+  const passes::Compilation compilation = passes::compile(definition, options);
+  emit::StandaloneCase example = emit::standalone_case(compilation.kernels.program);
+  example.values = standalone_values(compilation, example);
+  const emit::StandaloneNames names{command.prefix, jit::ondula_version(), equations(compilation)};
+  if (!cuda) return emit::standalone_host(compilation.kernels, real, names, example);
+  const auto architecture = jit::parse_architecture(command.arch.empty() ? "sm_90" : command.arch);
+  const int element = real == emit::Real::float32 ? 4 : 8;
+  return emit::standalone_cuda(
+      passes::cuda_schedule(compilation.kernels, {architecture.number(), element, 64}), real, names, example);
+}
+
+bool is_code(const std::string& name) {
+  return name.ends_with(".cpp") || name.ends_with(".cu") || name.ends_with(".h");
+}
+
+}  // namespace
+
+CLI::App* add_generate_command(CLI::App& program, GenerateCommand& command) {
+  CLI::App* generate = program.add_subcommand(
+      "generate", "standalone kernel sources with a header, an example and its numbers");
+  generate->add_option("EQ", command.equation, "an equation's name (`ondula list`)")->required();
+  generate->add_option("--dims", command.dims, "1, 2 or 3")->capture_default_str();
+  generate->add_option("--order", command.order, "accuracy of the stencils: 2, 4, ... 16")
+      ->capture_default_str();
+  generate->add_option("--dtype", command.dtype, "float32 or float64")->capture_default_str();
+  generate->add_option("--backend", command.backend, "host or cuda")->capture_default_str();
+  generate->add_option("--arch", command.arch,
+                       "what CUDA sources are arranged for, for example sm_90 (the default)");
+  generate->add_option("--prefix", command.prefix, "put before every external name");
+  generate->add_option("-o,--output", command.directory, "the folder to write to")->required();
+  add_json_option(*generate, command.voice);
+  generate->add_flag("-q,--quiet", command.voice.quiet, "say nothing but errors");
+  generate->add_flag_callback(
+      "--force", [&command] { command.existing = io::Existing::replace; },
+      "write into a folder that is not empty, over files of the same names");
+  return generate;
+}
+
+void generate_sources(const GenerateCommand& command) {
+  check_options(command);
+  check_directory(command);
+  std::vector<emit::StandaloneFile> files = sources(command);
+  const jit::ClangStatus clang = jit::inspect_clang();
+  if (clang.usable) {
+    const jit::ClangLibrary library;
+    for (emit::StandaloneFile& file : files) {
+      if (is_code(file.name)) file.text = library.format(file.name, file.text);
+    }
+  }
+  std::error_code error;
+  std::filesystem::create_directories(command.directory, error);
+  if (error)
+    throw UserError(fmt::format("cannot make the directory {}: {}", command.directory, error.message()));
+  nlohmann::ordered_json answer;
+  answer["directory"] = command.directory;
+  for (const emit::StandaloneFile& file : files) {
+    const std::string path = (std::filesystem::path(command.directory) / file.name).string();
+    io::write_text(path, file.text, command.existing);
+    answer["files"].push_back(file.name);
+    if (!command.voice.json && !command.voice.quiet) fmt::print("{}\n", path);
+  }
+  if (command.voice.json) fmt::print("{}\n", answer.dump(2));
+  if (!clang.usable && !command.voice.quiet)
+    fmt::print(stderr, "warning: the sources are not formatted: {}\n", clang.problem);
+}
+
+}  // namespace ondula::tools
