@@ -91,6 +91,7 @@ TEST_CASE("host: optimisation, vector width and CPU features change no bit") {
   };
   const std::vector<float> expected = bits({}, "");
   CHECK(same_bits(expected, bits({"-O0"}, "")));
+  CHECK(same_bits(expected, bits({"-O2"}, "")));
   CHECK(same_bits(expected, bits({"-O3"}, "")));
   CHECK(same_bits(expected, bits({"-mprefer-vector-width=128"}, "")));
   CHECK(same_bits(expected, bits({}, "-avx512f")));
