@@ -56,6 +56,11 @@ class Splitter {
         outer.field = e->name;
         leaves_.push_back({std::move(outer), e->level});
         return;
+      case Kind::quotient:
+        // What discretize_time makes of a term in the field itself: over 1 + dt/2 times its coefficient.
+        unknown(program_, field_,
+                fmt::format("a term in {} itself without a derivative (damping): {}", field_,
+                            ir::text(e->args[1], program_.axes)));
       default:
         unknown(program_, field_, "it holds " + ir::text(e, program_.axes));
     }
@@ -100,6 +105,8 @@ FieldTerms operator_terms(const ir::Program& program, const Split& split) {
     const Term& t = leaf.term;
     if (t.slopes.empty() && t.factors.empty() && t.field == split.field->name) continue;
     if (t.slopes.empty()) {
+      if (t.field == split.field->name)
+        unknown(program, t.field, fmt::format("a term in {} itself without a derivative (damping)", t.field));
       unknown(program, split.field->name, fmt::format("{} enters it without a derivative", t.field));
     }
     result.terms.push_back(t);

@@ -120,7 +120,7 @@ void write_records(const Session& session, const TraceFile& file, const Records&
 }
 
 /// Where a free surface bounds a medium of stresses, the wave along it towers over all others: colours then
-/// end at twelve medians, which leaves reflections a good part of the scale.
+/// end at eight medians, which leaves reflections a good part of the scale.
 double most_medians(const Session& session) {
   const auto free = [](const std::array<Face, 2>& ends) {
     return ends[0].kind == FaceKind::free_surface || ends[1].kind == FaceKind::free_surface;

@@ -51,14 +51,18 @@ HostCompiler::HostCompiler(const CacheOptions& cache, Log log, const std::string
       log_(std::move(log)),
       store_(backend, extension, cache, log_) {}
 
-std::string HostCompiler::key_of(const HostSource& source) const {
+std::string host_key(const HostSource& source, const Cpu& cpu, const std::string& clang) {
   KeyBuilder key;
   key.add(fmt::format("format {}", cache_format)).add("ondula " + ondula_version()).add(backend);
-  key.add(source.text).add(host_arguments(cpu_, source.options, text_name(source.equation, extension)));
-  key.add(architecture).add("llvm " + built_clang_version());
+  key.add(source.text).add(host_arguments(cpu, source.options, text_name(source.equation, extension)));
+  key.add(architecture).add("llvm " + clang);
   // The model decides the tuning, which the arguments leave to the compiler.
-  key.add(fmt::format("{} {} {}", cpu_.vendor, cpu_.family, cpu_.model)).add(cpu_.features);
+  key.add(fmt::format("{} {} {}", cpu.vendor, cpu.family, cpu.model)).add(cpu.features);
   return key.hex();
+}
+
+std::string HostCompiler::key_of(const HostSource& source) const {
+  return host_key(source, cpu_, built_clang_version());
 }
 
 std::shared_ptr<const HostModule> HostCompiler::compile(const HostSource& source) {

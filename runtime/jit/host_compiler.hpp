@@ -73,4 +73,7 @@ class HostCompiler {
   std::unique_ptr<ClangLibrary> clang_;
 };
 
+/// The key of `source` for `cpu` under a Clang of version `clang`. Throws UserError for an unknown option.
+std::string host_key(const HostSource& source, const Cpu& cpu, const std::string& clang);
+
 }  // namespace ondula::jit

@@ -160,7 +160,7 @@ Running on_text(passes::Compilation compilation, const EngineCase& c, const std:
   running.compilation = std::move(compilation);
   jit::HostCompiler compiler;
   const auto module = compiler.compile({text, running.compilation.physical.equation, options, manifest});
-  running.device = device::make_host_device(threads, true);
+  running.device = c.device ? c.device(threads) : device::make_host_device(threads, true);
   device::Device& device = *running.device;
   return with_engine(std::move(running), c, [&](const auto& made, const loop::EngineSetup& setup) {
     return loop::make_compiled_engine(made, setup, device, module);

@@ -32,6 +32,8 @@ struct EngineCase {
   bool noise = false;                     ///< start from noise in every scalar and velocity
   double layer_velocity = 3000;           ///< m/s
   double layer_frequency = 20;            ///< Hz
+  /// Of compiled kernels, with so many threads; empty: the host's, fresh memory NaN.
+  std::function<std::unique_ptr<device::Device>(int)> device;
 };
 
 /// `shape` nodes of 10 m, `width` cells of layer on every face; width 0 makes rigid walls.

@@ -147,6 +147,7 @@ TEST_CASE("A16, F5: only levels that are allocated are read: slots 0 and 1 of se
     for (const ir::Kernel& kernel : set.kernels) {
       for (const ir::ArrayArgument& array : kernel.arrays) {
         if (array.kind != ir::ArrayKind::field) continue;
+        CHECK(array.slot >= 0);
         CHECK(array.slot <= set.program.field(array.name).time_order - 1);
       }
     }

@@ -100,6 +100,23 @@ TEST_CASE("C21: every option toggled on a warm cache gives its own kernel") {
   }
 }
 
+TEST_CASE("C9, C10: another Clang, CPU model, feature or text is another key") {
+  jit::HostCompiler compiler({.directory = "off"});
+  const jit::HostSource source = axpy_source();
+  const std::string key = jit::host_key(source, compiler.cpu(), jit::built_clang_version());
+  CHECK(compiler.key_of(source) == key);
+  CHECK(jit::host_key(source, compiler.cpu(), "19.1.8") != jit::host_key(source, compiler.cpu(), "19.1.7"));
+  CHECK(jit::host_key(source, compiler.cpu(), "20.1.0") != key);
+  CHECK(jit::host_key(axpy_source(1), compiler.cpu(), jit::built_clang_version()) != key);
+  jit::Cpu other = compiler.cpu();
+  ++other.model;
+  CHECK(jit::host_key(source, other, jit::built_clang_version()) != key);
+  other = compiler.cpu();
+  REQUIRE_FALSE(other.features.empty());
+  other.features.pop_back();
+  CHECK(jit::host_key(source, other, jit::built_clang_version()) != key);
+}
+
 TEST_CASE("C10: fewer CPU features are another key, and their kernel works") {
   ONDULA_NEEDS_CLANG();
   const TemporaryDirectory directory;

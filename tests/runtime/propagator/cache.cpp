@@ -1,8 +1,12 @@
 // Which kernels a Propagator compiles, and which it finds.
 // SPDX-License-Identifier: MIT
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <ctime>
 #include <set>
+#include <sstream>
 
 #include "tests/runtime/jit/support.hpp"
 #include "tests/runtime/propagator/small.hpp"
@@ -138,6 +142,44 @@ TEST_CASE("C24: fifty kernels, compiled and run, leave stdout and stderr empty")
       output);
   CHECK(good);
   CHECK(read_bytes(output) == "");
+}
+
+TEST_SUITE("alone") {
+  TEST_CASE("host: 3-D elastic of order 8 loads from the cache within 20 ms; what it takes to compile") {
+    ONDULA_NEEDS_CLANG();
+    const TemporaryDirectory directory;
+    PropagatorOptions options = small_options(cache_in(directory));
+    options.order = 8;
+    struct Seconds {
+      double elapsed = 1e9, processor = 1e9;
+    };
+    // Each in a process of its own: passes, text, and where the cache is empty the loading of LLVM as well.
+    const auto fastest = [&](bool cold, int rounds) {
+      Seconds best;
+      for (int i = 0; i < rounds; ++i) {
+        if (cold) jit::Cache(cache_in(directory), {}).clear();
+        const auto report = directory.path() / "seconds";
+        CHECK(in_child([&] {
+          const std::clock_t processor = std::clock();
+          const Propagator propagator(equations::elastic(), small_grid(3), options);
+          const double spent = static_cast<double>(std::clock() - processor) / CLOCKS_PER_SEC;
+          write_bytes(report, fmt::format("{} {}", propagator.timings().compile, spent));
+          return propagator.timings().compiled == cold;
+        }));
+        std::istringstream text(read_bytes(report));
+        Seconds now;
+        text >> now.elapsed >> now.processor;
+        best = {std::min(best.elapsed, now.elapsed), std::min(best.processor, now.processor)};
+      }
+      return best;
+    };
+    const Seconds cold = fastest(true, 2), cached = fastest(false, 5);
+    MESSAGE(fmt::format("cold {:.2f} s ({:.2f} s of processor), cached {:.1f} ms ({:.1f} ms)", cold.elapsed,
+                        cold.processor, 1e3 * cached.elapsed, 1e3 * cached.processor));
+    WARN(cold.elapsed < 1);  // the aim, told and not enforced: one thread of this machine takes 1.2 s
+    // The processor's time, which other processes on the machine do not stretch.
+    CHECK(cached.processor < 0.02);
+  }
 }
 
 }  // namespace ondula::test
