@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "compiler/emit/host_text.hpp"
 #include "compiler/emit/standalone_context.hpp"
 #include "compiler/error.hpp"
@@ -10,16 +12,31 @@
 namespace ondula::emit {
 namespace {
 
-/// The whole grid as one tile, in blocks of rows.
-std::string tile(const StandaloneContext& c) {
-  switch (c.dims()) {
-    case 1:
-      return "0";
-    case 2:
-      return "0, plan->total[0], 16";
-    default:
-      return "0, plan->total[0], 0, plan->total[1], plan->total[1]";
+/// Planes of the slowest axis that a sweep has in use at a time.
+int planes_of(const ir::Kernel& kernel) {
+  int streams = 0;
+  for (const ir::Cost& cost : kernel.costs) streams = std::max(streams, cost.streams);
+  return 2 * kernel.halo[0] + 1 + streams;
+}
+
+/// Calls of a sweep's text that cover the grid: in 3-D, tiles of rows go through all planes one after the
+/// other.
+std::string calls(const StandaloneContext& c, const std::string& name, const std::string& scalars) {
+  if (c.dims() == 1)
+    return fmt::format("  const index tile[] = {{0}};\n  {0}(pointers, plan->{0}_places, {1}, tile);\n", name,
+                       scalars);
+  if (c.dims() == 2) {
+    return fmt::format(
+        "  const index rows = 16;  // of a block\n  const index tile[] = {{0, plan->total[0], rows}};\n"
+        "  {0}(pointers, plan->{0}_places, {1}, tile);\n",
+        name, scalars);
   }
+  return fmt::format(
+      "  index first = 0;\n  for (index t = 0; t < plan->{0}_tiles; ++t) {{\n"
+      "    const index last = plan->{0}_ends[t];\n"
+      "    const index tile[] = {{0, plan->total[0], first, last, last - first}};\n"
+      "    {0}(pointers, plan->{0}_places, {1}, tile);\n    first = last;\n  }}\n",
+      name, scalars);
 }
 
 std::string launcher(const StandaloneContext& c, int sweep) {
@@ -32,11 +49,9 @@ std::string launcher(const StandaloneContext& c, int sweep) {
   }
   return fmt::format(
       "\nextern \"C\" void {0}(const {1}_plan* plan, const {1}_arrays* arrays) {{\n"
-      "  real* const pointers[] = {{\n      {2}}};\n"
-      "  const index tile[] = {{{3}}};\n"
-      "  {4}(pointers, plan->{4}_places, {5}, tile);\n}}\n",
-      c.launcher(sweep), c.symbol(), fmt::join(pointers, ",\n      "), tile(c), name,
-      kernel.scalars.empty() ? "nullptr" : "plan->" + name + "_scalars");
+      "  real* const pointers[] = {{\n      {2}}};\n{3}}}\n",
+      c.launcher(sweep), c.symbol(), fmt::join(pointers, ",\n      "),
+      calls(c, name, kernel.scalars.empty() ? "nullptr" : "plan->" + name + "_scalars"));
 }
 
 std::string piece_text(const ir::Piece& p) {
@@ -71,6 +86,15 @@ std::string places(const StandaloneContext& c, const ir::Kernel& kernel) {
       out += fmt::format("  put(n + {}, core_box(*grid, piece{}));\n", layout.core(i), i);
     if (layout.lives(i) >= 0)
       out += fmt::format("  put_lives(n + {}, *grid, piece{});\n", layout.lives(i), i);
+  }
+  if (c.dims() == 3) {
+    std::vector<std::string> whole;
+    for (const ir::Piece& p : kernel.pieces) {
+      for (int side = 0; side < 2 && p.lead_axis == 1; ++side)
+        whole.push_back(fmt::format("uncut(*grid, 1, {}, {})", side, p.lead));
+    }
+    out += fmt::format("  plan->{0}_tiles = put_tiles(*grid, plan->{0}_ends, {1}, {{{2}}});\n", name,
+                       planes_of(kernel), fmt::join(whole, ", "));
   }
   return out + "}\n";
 }
@@ -124,6 +148,10 @@ std::string standalone_plan_members(const StandaloneContext& c) {
     const std::string name = c.short_name(kernel.name);
     if (c.cuda == nullptr)
       text += fmt::format("  long long {}_places[{}];\n", name, ArgumentLayout(kernel, c.dims()).size());
+    if (c.cuda == nullptr && c.dims() == 3) {
+      text += fmt::format("  long long {0}_tiles;\n  long long {0}_ends[64];  // rows at which tiles end\n",
+                          name);
+    }
     if (!kernel.scalars.empty())
       text += fmt::format("  {} {}_scalars[{}];  // {}\n", c.real_name(), name, kernel.scalars.size(),
                           fmt::join(kernel.scalars, ", "));

@@ -104,7 +104,6 @@ TEST_CASE("`ondula generate` writes host sources that compile alone and find the
   TemporaryDirectory directory;
   std::vector<Sources> sets = {{"acoustic", 3, 8, "float32"},
                                {"acoustic_density", 2, 8, "float64", "my_"},
-                               {"elastic", 2, 8, "float32"},
                                {"elastic", 3, 2, "float64"}};
   if (full_matrices()) sets = matrix();
   for (const Sources& s : sets) check_host(s, directory.path() / (s.base() + s.dtype));

@@ -14,7 +14,9 @@ int shell(const std::filesystem::path& folder, const std::string& command) {
   return std::system(("cd '" + folder.string() + "' && { " + command + "; } > output.txt 2>&1").c_str());
 }
 
-const std::string strict_compiler = "g++ -std=c++17 -O0 -ffp-contract=off -Wall -Wextra -Werror ";
+// Tiles as small as can be, so that small grids have several.
+const std::string strict_compiler =
+    "g++ -std=c++17 -O0 -ffp-contract=off -Wall -Wextra -Werror -DONDULA_TILE_BYTES=1 ";
 
 // Kernels keep pragmas that g++ does not know.
 const std::string cuda_stand_in_compiler =
