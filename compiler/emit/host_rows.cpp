@@ -21,9 +21,11 @@ RowPrinter::RowPrinter(const ir::Program& program, const ir::Kernel& kernel, Rea
 std::string RowPrinter::row(std::size_t number, const std::vector<std::string>& parameters) {
   const ir::Piece& p = kernel_.pieces[number];
   if (p.lead_axis == inner()) return at_function(number, parameters);
-  std::string out =
-      fmt::format("\n// {}: {}\nONDULA_ROW void {}_piece{}_row(\n    {}) {{\n", p.location.short_text(),
-                  p.comment, kernel_.name, number, fmt::join(parameters, ",\n    "));
+  // A mixed base's row is long and stands in its block and in its core: a function of its own compiles once.
+  const bool apart = p.mixed && p.role == ir::Role::base;
+  std::string out = fmt::format("\n// {}: {}\n{} void {}_piece{}_row(\n    {}) {{\n", p.location.short_text(),
+                                p.comment, apart ? "ONDULA_BLOCK" : "ONDULA_ROW", kernel_.name, number,
+                                fmt::join(parameters, ",\n    "));
   std::string ahead, moved;
   shifted_ = !p.within.empty();
   if (shifted_) out += "  if (begin >= end) return;\n";
