@@ -66,7 +66,8 @@ std::size_t Propagator::Impl::shots_bytes(std::span<const Shot> shots, int subst
   // Records of every shot stay; taps and wavelets are those of one shot at a time.
   std::size_t records = 0, held = 0, peak = 0;
   for (const Shot& shot : shots) {
-    const PointBytes points = points_bytes(compilation_.physical, grid_, {options_.steps, substeps}, shot);
+    const PointBytes points =
+        points_bytes(compilation_.physical, domain_, grid_, models_, {options_.steps, substeps}, shot);
     peak = std::max(peak, records + held + points.made);
     records += shot.receivers.size() * static_cast<std::size_t>(options_.steps) * sizeof(double);
     held = points.bound;  // until the next shot's have been made

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "compiler/error.hpp"
 #include "runtime/device/device.hpp"
@@ -157,18 +158,6 @@ class SourceTaps {
   double volume_ = 1;
 };
 
-/// Whether taps may reach beyond a free surface.
-bool beside_surface(const Grid& grid, const std::vector<double>& position) {
-  constexpr double reach = 4;  // cells
-  for (std::size_t a = 0; a < position.size(); ++a) {
-    const double cell = (position[a] - grid.origin[a]) / grid.spacing[a];
-    const auto last = static_cast<double>(grid.shape[a] - 1);
-    if (grid.faces[a][0].kind == FaceKind::free_surface && cell < reach) return true;
-    if (grid.faces[a][1].kind == FaceKind::free_surface && cell > last - reach) return true;
-  }
-  return false;
-}
-
 /// Of an engine's own list of taps, besides the taps.
 constexpr std::size_t bytes_per_pickup = 4 * sizeof(void*);
 
@@ -179,6 +168,91 @@ std::size_t fine_samples(std::size_t wavelet, const Sampling& sampling) {
       most, sampling.substeps == 1 ? wavelet : (wavelet + 16) * static_cast<std::size_t>(sampling.substeps));
 }
 
+/// What the number of taps at `position` depends on, of fields on any grid: along each axis whether it lies
+/// on nodes or half cells, and its distance to either face in whole cells, as far as taps and surface rules
+/// reach.
+std::string place_of(const Grid& grid, const std::vector<double>& position, int order) {
+  std::string place;
+  for (std::size_t a = 0; a < position.size(); ++a) {
+    const double cell = (position[a] - grid.origin[a]) / grid.spacing[a];
+    const double last = static_cast<double>(grid.shape[a] - 1), reach = 16 + order;
+    const bool node = loop::on_node(cell), half = loop::on_node(cell + 0.5);
+    const double whole = node ? std::nearbyint(cell) : std::floor(cell);
+    place += fmt::format(" {}{}/{}/{}", node, half, std::min(whole, reach), std::min(last - whole, reach));
+  }
+  return place;
+}
+
+/// Counts what the points of a shot take: each kind at each kind of place is made once.
+class PointCounter {
+ public:
+  PointCounter(const ir::Program& program, const ir::Domain& domain, const Grid& grid,
+               const loop::Models& models, const Sampling& sampling)
+      : grid_(grid),
+        sampling_(sampling),
+        order_(program.order),
+        points_(program, domain, models),
+        sources_(program, domain, grid, {1, 1}, points_),
+        receivers_(program, grid, points_) {}
+
+  PointBytes of(const Shot& shot) {
+    for (const Source& source : shot.sources) add(source);
+    for (const Receiver& receiver : shot.receivers) add(receiver);
+    return bytes_;
+  }
+
+ private:
+  void add(const Source& source) {
+    const std::string key =
+        fmt::format("source {} {} {} {} {}{}", static_cast<int>(source.kind), source.field,
+                    fmt::join(source.components, ","), static_cast<int>(source.scaling),
+                    static_cast<int>(source.interpolation), place_of(grid_, source.position, order_));
+    auto found = counts_.find(key);
+    if (found == counts_.end()) {
+      Source one = source;
+      one.wavelet = {1};
+      one.strength = 1;
+      std::vector<ir::PointSource> made;
+      sources_.add(one, "source", made);
+      found = counts_.emplace(key, std::vector<std::size_t>{}).first;
+      for (const ir::PointSource& point : made) found->second.push_back(point.taps.size());
+    }
+    const std::size_t samples = fine_samples(source.wavelet.size(), sampling_) * sizeof(double);
+    for (const std::size_t taps : found->second) {
+      // Sources stay until the engine has made its own of them all.
+      const std::size_t bound = samples + bytes_per_pickup + taps * sizeof(device::Weighted);
+      bytes_.made += samples + sizeof(ir::PointSource) + taps * sizeof(ir::Tap) + bound;
+      bytes_.bound += bound;
+    }
+  }
+
+  void add(const Receiver& receiver) {
+    bytes_.made += sizeof(ir::PointReceiver);
+    const std::string key =
+        fmt::format("receiver {} {} {}{}", receiver.field, fmt::join(receiver.direction, ","),
+                    static_cast<int>(receiver.interpolation), place_of(grid_, receiver.position, order_));
+    auto found = counts_.find(key);
+    if (found == counts_.end()) {
+      found = counts_.emplace(key, std::vector<std::size_t>{}).first;
+      for (const ir::FieldTaps& part : receivers_.of(receiver, "receiver").parts)
+        found->second.push_back(part.taps.size());
+    }
+    for (const std::size_t taps : found->second) {
+      bytes_.made += sizeof(ir::FieldTaps) + taps * sizeof(ir::Tap);
+      bytes_.bound += bytes_per_pickup + taps * sizeof(device::Weighted);
+    }
+  }
+
+  const Grid& grid_;
+  Sampling sampling_;
+  int order_;
+  PointTaps points_;
+  SourceTaps sources_;
+  ReceiverTaps receivers_;
+  std::map<std::string, std::vector<std::size_t>> counts_;  // taps of each part, by what it depends on
+  PointBytes bytes_;
+};
+
 }  // namespace
 
 ShotPoints shot_points(const ir::Program& program, const ir::Domain& domain, const Grid& grid,
@@ -188,6 +262,7 @@ ShotPoints shot_points(const ir::Program& program, const ir::Domain& domain, con
   SourceTaps sources(program, domain, grid, sampling, points);
   ReceiverTaps receivers(program, grid, points);
   ShotPoints result;
+  result.receivers.reserve(shot.receivers.size());
   for (std::size_t i = 0; i < shot.sources.size(); ++i)
     sources.add(shot.sources[i], fmt::format("source {} of shot {}", i, number), result.sources);
   for (std::size_t i = 0; i < shot.receivers.size(); ++i) {
@@ -197,55 +272,9 @@ ShotPoints shot_points(const ir::Program& program, const ir::Domain& domain, con
   return result;
 }
 
-PointBytes points_bytes(const ir::Program& program, const Grid& grid, const Sampling& sampling,
-                        const Shot& shot) {
-  /// Points read along each axis, on a grid `half` a cell off, by a derivative along `slope`.
-  const auto taps = [&](const ir::HalfCells& half, const std::vector<double>& position,
-                        Interpolation interpolation, int slope) {
-    std::size_t count = 1;
-    for (std::size_t a = 0; a < position.size(); ++a) {
-      const double cell = (position[a] - grid.origin[a]) / grid.spacing[a] - (half[a] != 0 ? 0.5 : 0.0);
-      const bool on_node = std::fabs(cell - std::nearbyint(cell)) < 1e-6;
-      const std::size_t along = on_node ? 1 : interpolation == Interpolation::linear ? 2 : 8;
-      count *= along + (static_cast<int>(a) == slope ? static_cast<std::size_t>(program.order) - 1 : 0);
-    }
-    return count;
-  };
-  PointBytes bytes;
-  const auto add = [&](std::size_t count, std::size_t own, std::size_t own_bound) {
-    bytes.made += own + count * sizeof(ir::Tap);
-    bytes.bound += own_bound + count * sizeof(device::Weighted);
-  };
-  const auto dims = static_cast<int>(grid.axes.size());
-  for (const Source& source : shot.sources) {
-    const std::size_t samples = fine_samples(source.wavelet.size(), sampling) * sizeof(double);
-    const bool point = source.kind == SourceKind::point;
-    const auto components = static_cast<std::size_t>(
-        point ? 1 : std::count_if(source.components.begin(), source.components.end(), [](double c) {
-          return c != 0;
-        }));
-    const ir::HalfCells half = point ? program.field(source.field).stagger : ir::HalfCells{};
-    const auto add_all = [&](int slope) {
-      const std::size_t count = taps(half, source.position, source.interpolation, slope);
-      for (std::size_t c = 0; c < components; ++c)
-        add(count, 2 * samples + sizeof(ir::PointSource), samples + bytes_per_pickup);
-    };
-    add_all(-1);
-    if (source.kind == SourceKind::moment_rate || !beside_surface(grid, source.position)) continue;
-    for (int a = 1; a < dims; ++a) add_all(a);  // the velocities along the surface
-  }
-  for (const Receiver& r : shot.receivers) {
-    bytes.made += sizeof(ir::PointReceiver);
-    const bool own = std::any_of(program.fields.begin(), program.fields.end(),
-                                 [&](const ir::Field& f) { return f.name == r.field; });
-    const int parts = own ? 1 : r.field == "fibre" || r.field == "pressure" ? dims : 1;
-    for (int a = 0; a < parts; ++a) {
-      const ir::HalfCells half = own ? program.field(r.field).stagger : ir::HalfCells{};
-      const int slope = own || r.field == "pressure" ? -1 : a;
-      add(taps(half, r.position, r.interpolation, slope), sizeof(ir::FieldTaps), bytes_per_pickup);
-    }
-  }
-  return bytes;
+PointBytes points_bytes(const ir::Program& program, const ir::Domain& domain, const Grid& grid,
+                        const loop::Models& models, const Sampling& sampling, const Shot& shot) {
+  return PointCounter(program, domain, grid, models, sampling).of(shot);
 }
 
 }  // namespace ondula

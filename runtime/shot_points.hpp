@@ -35,7 +35,8 @@ struct PointBytes {
   std::size_t bound = 0;  ///< while the shot runs
 };
 
-PointBytes points_bytes(const ir::Program& program, const Grid& grid, const Sampling& sampling,
-                        const Shot& shot);
+/// Throws as shot_points does, but for the wavelets.
+PointBytes points_bytes(const ir::Program& program, const ir::Domain& domain, const Grid& grid,
+                        const loop::Models& models, const Sampling& sampling, const Shot& shot);
 
 }  // namespace ondula

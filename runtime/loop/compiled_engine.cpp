@@ -144,6 +144,7 @@ class CompiledEngine final : public Engine {
 
   void set_points(std::vector<ir::PointSource> sources, std::vector<ir::PointReceiver> receivers) override {
     deposits_.clear();
+    deposits_.reserve(sources.size());
     for (std::size_t o = 0; o < set_.program.operations.size(); ++o) {
       const auto* injection = std::get_if<ir::Injection>(&set_.program.operations[o]);
       if (injection == nullptr) continue;
@@ -296,6 +297,7 @@ class CompiledEngine final : public Engine {
     const ir::Field& target = set_.program.field(injection.field);
     const Layout& layout = arrays_.at(field_key(target.name, 0)).layout;
     Deposit result{operation, {}, source.samples};
+    result.to.reserve(source.taps.size());
     for (const ir::Tap& tap : source.taps) {
       const double factor =
           source.raw ? 1.0 : source_factor(injection.factor, setup_.symbols, *padded_, tap.index);

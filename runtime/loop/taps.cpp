@@ -19,8 +19,6 @@ struct AxisTap {
 
 constexpr int sinc_radius = 4;
 constexpr double kaiser_beta = 6.31;
-/// Positions this close to a node, in cells, are on it: metres divided by the spacing carry rounding.
-constexpr double on_node = 1e-9;
 
 double windowed_sinc(double x) { return kaiser_sinc(x, sinc_radius, kaiser_beta); }
 
@@ -40,7 +38,7 @@ void spread(std::vector<ir::Tap>& taps, std::size_t axis, const std::vector<Axis
 
 std::vector<AxisTap> axis_taps(double position, Interpolation interpolation) {
   const double nearest = std::nearbyint(position);
-  if (std::fabs(position - nearest) < on_node) return {{static_cast<std::int64_t>(nearest), 1.0}};
+  if (on_node(position)) return {{static_cast<std::int64_t>(nearest), 1.0}};
   const auto below = static_cast<std::int64_t>(std::floor(position));
   const double part = position - static_cast<double>(below);
   if (interpolation == Interpolation::linear) return {{below, 1.0 - part}, {below + 1, part}};
@@ -100,5 +98,7 @@ std::vector<ir::Tap> unfolded_taps(const ir::Domain& domain, const ir::HalfCells
   }
   return taps;
 }
+
+bool on_node(double cell) { return std::fabs(cell - std::nearbyint(cell)) < 1e-9; }
 
 }  // namespace ondula::loop

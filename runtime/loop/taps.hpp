@@ -21,4 +21,7 @@ std::vector<ir::Tap> interpolation_taps(const ir::Domain& domain, const ir::Fiel
 std::vector<ir::Tap> unfolded_taps(const ir::Domain& domain, const ir::HalfCells& half,
                                    const std::vector<double>& cells, Interpolation interpolation);
 
+/// A position this close to a node, in cells, is on it: metres divided by the spacing carry rounding.
+bool on_node(double cell);
+
 }  // namespace ondula::loop
