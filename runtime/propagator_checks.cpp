@@ -8,6 +8,7 @@
 #include "compiler/error.hpp"
 #include "runtime/domain.hpp"
 #include "runtime/io/wavelet.hpp"
+#include "runtime/point_bytes.hpp"
 #include "runtime/propagator_impl.hpp"
 #include "runtime/state_data.hpp"
 
@@ -65,9 +66,10 @@ std::size_t Propagator::Impl::limit_bytes() const {
 std::size_t Propagator::Impl::shots_bytes(std::span<const Shot> shots, int substeps) const {
   // Records of every shot stay; taps and wavelets are those of one shot at a time.
   std::size_t records = 0, held = 0, peak = 0;
-  for (const Shot& shot : shots) {
-    const PointBytes points =
-        points_bytes(compilation_.physical, domain_, grid_, models_, {options_.steps, substeps}, shot);
+  PointCounter counter(compilation_.physical, domain_, grid_, models_, {options_.steps, substeps});
+  for (std::size_t i = 0; i < shots.size(); ++i) {
+    const Shot& shot = shots[i];
+    const PointBytes points = counter.of(shot, static_cast<std::int64_t>(i));
     peak = std::max(peak, records + held + points.made);
     records += shot.receivers.size() * static_cast<std::size_t>(options_.steps) * sizeof(double);
     held = points.bound;  // until the next shot's have been made

@@ -2,9 +2,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "compiler/ir/points.hpp"
 #include "compiler/ir/program.hpp"
 #include "runtime/loop/model.hpp"
+#include "runtime/sources.hpp"
 #include "runtime/types.hpp"
 
 namespace ondula {
@@ -15,13 +19,6 @@ struct ShotPoints {
   std::vector<ir::PointReceiver> receivers;
 };
 
-/// How a run steps: samples of the record, and steps per sample.
-struct Sampling {
-  std::int64_t samples = 0;
-  int substeps = 1;
-  std::int64_t steps() const { return samples * substeps; }
-};
-
 /// Throws UserError naming the source or receiver and shot `number`: a field the equation does not feed or
 /// have, a position outside the grid, a wavelet that is not finite. Wavelets are given for every
 /// step; what lies past the last one is dropped: it reaches no record.
@@ -29,14 +26,8 @@ ShotPoints shot_points(const ir::Program& program, const ir::Domain& domain, con
                        const loop::Models& models, const Sampling& sampling, const Shot& shot,
                        std::int64_t number);
 
-/// Host bytes for the sources and receivers of a shot.
-struct PointBytes {
-  std::size_t made = 0;   ///< before they are handed to the engine, which takes them over one by one
-  std::size_t bound = 0;  ///< while the shot runs
-};
-
-/// Throws as shot_points does, but for the wavelets.
-PointBytes points_bytes(const ir::Program& program, const ir::Domain& domain, const Grid& grid,
-                        const loop::Models& models, const Sampling& sampling, const Shot& shot);
+/// What messages call them.
+std::string source_name(std::size_t index, std::int64_t shot);
+std::string receiver_name(std::size_t index, std::int64_t shot);
 
 }  // namespace ondula

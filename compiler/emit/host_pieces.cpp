@@ -109,19 +109,6 @@ class PiecePrinter : HostNames {
     return result;
   }
 
-  /// The arrays, strides and scalars of a block's function, passed on from inside it.
-  std::vector<std::string> passed_on(const ir::Kernel& kernel, const ir::Piece& p) const {
-    std::vector<std::string> values;
-    for (const std::string& name : p.arrays) {
-      const ArrayArgument& a = argument(kernel, name);
-      values.push_back(name);
-      for (int o = 0; is_strip(a) && o < inner(); ++o) values.push_back(stride(a, o, a.local));
-    }
-    for (int o = 0; o < inner(); ++o) values.push_back("s_" + axis(o));
-    values.insert(values.end(), p.scalars.begin(), p.scalars.end());
-    return values;
-  }
-
   /// Inside a block: a row on which some stores do not live is another function's.
   std::string partial_call(const ir::Kernel& kernel, std::size_t number) const {
     return fmt::format(
@@ -194,6 +181,18 @@ const ArrayArgument& HostNames::argument(const ir::Kernel& kernel, const std::st
     if (a.local == local && (a.side < 0 || a.side == side)) return a;
   }
   throw InternalError("kernel " + kernel.name + " has no array " + local);
+}
+
+std::vector<std::string> HostNames::passed_on(const ir::Kernel& kernel, const ir::Piece& p) const {
+  std::vector<std::string> values;
+  for (const std::string& name : p.arrays) {
+    const ArrayArgument& a = argument(kernel, name);
+    values.push_back(name);
+    for (int o = 0; is_strip(a) && o < inner(); ++o) values.push_back(stride(a, o, a.local));
+  }
+  for (int o = 0; o < inner(); ++o) values.push_back("s_" + axis(o));
+  values.insert(values.end(), p.scalars.begin(), p.scalars.end());
+  return values;
 }
 
 std::vector<std::string> HostNames::core_arguments(const ir::Kernel& kernel, std::size_t base,

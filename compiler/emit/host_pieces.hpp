@@ -27,6 +27,8 @@ class HostNames {
   std::string stride(const ir::ArrayArgument& a, int outer, const std::string& name) const {
     return is_strip(a) ? "s_" + name + "_" + axis(outer) : "s_" + axis(outer);
   }
+  /// The arrays, strides and scalars of a piece's function, passed on from inside it.
+  std::vector<std::string> passed_on(const ir::Kernel& kernel, const ir::Piece& piece) const;
   /// The arrays, strides and scalars of a base piece and its innermost fused variant, each once: as the
   /// kernel passes them (at the plane's origin), or declared as parameters.
   std::vector<std::string> core_arguments(const ir::Kernel& kernel, std::size_t base, std::size_t fused,

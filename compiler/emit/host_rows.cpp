@@ -46,24 +46,29 @@ std::string RowPrinter::row(std::size_t number, const std::vector<std::string>& 
   if (p.mixed) out += keep_edges(p, inner() + 1);
   out += fmt::format(
       "  for (index i = begin; i < end; i += {}) {{\n    const index count = end - i;\n{}{}{}{}  }}\n",
-      lanes(), asks, ahead, body(p, "    "), moved);
+      lanes(), asks, ahead, body(p), moved);
   windows_.clear();
   shifted_ = false;
   if (p.mixed) out += restore_edges(p, inner() + 1);
   return out + "}\n";
 }
 
-/// Lets and stores of the vector at i, of which `count` lanes lie in the row.
-std::string RowPrinter::body(const ir::Piece& p, const std::string& indent) {
+std::string RowPrinter::value(ir::Expr e) const {
+  return expression(e, real_, [this](const ir::Node& node) { return access(node); });
+}
+
+std::string RowPrinter::lets(const ir::Piece& p, const std::string& indent) const {
   std::string out;
-  const AccessPrinter printer = [&](const ir::Node& node) { return access(node); };
-  for (const ir::Let& let : p.lets) {
-    out += fmt::format("{}const auto {} = {};\n", indent, let.name, expression(let.value, real_, printer));
-  }
-  for (const ir::Store& store : p.stores) {
-    const std::string value = expression(store.value, real_, printer);
-    out += fmt::format("{}put({} + i, wide({}), count);\n", indent, store.array, value);
-  }
+  for (const ir::Let& let : p.lets)
+    out += fmt::format("{}const auto {} = {};\n", indent, let.name, value(let.value));
+  return out;
+}
+
+/// Lets and stores of the vector at i, of which `count` lanes lie in the row.
+std::string RowPrinter::body(const ir::Piece& p) const {
+  std::string out = lets(p, "    ");
+  for (const ir::Store& store : p.stores)
+    out += fmt::format("    put({} + i, wide({}), count);\n", store.array, value(store.value));
   return out;
 }
 
@@ -73,33 +78,21 @@ std::string RowPrinter::at_function(std::size_t number, const std::vector<std::s
   declared.emplace_back("const index i");
   declared.emplace_back("const index count");
   shifted_ = true;
-  const AccessPrinter printer = [&](const ir::Node& node) { return access(node); };
   std::string out =
       fmt::format("\n// {}: {}, a vector of it\nONDULA_ROW lanes {}_piece{}_at(\n    {}) {{\n",
                   p.location.short_text(), p.comment, kernel_.name, number, fmt::join(declared, ",\n    "));
-  for (const ir::Let& let : p.lets) {
-    out += fmt::format("  const auto {} = {};\n", let.name, expression(let.value, real_, printer));
-  }
+  out += lets(p, "  ");
   const ir::Store& store = p.stores[0];
-  out += fmt::format("  const lanes value = keep({}, get({} + i), count);\n",
-                     expression(store.value, real_, printer), store.array);
+  out +=
+      fmt::format("  const lanes value = keep({}, get({} + i), count);\n", value(store.value), store.array);
   shifted_ = false;
   return out + fmt::format("  put({} + i, value, count);\n  return value;\n}}\n", store.array);
 }
 
 /// The call that computes a vector of a piece within another's row.
 std::string RowPrinter::within(std::size_t number, const std::string& first, const std::string& count) const {
-  const ir::Piece& p = kernel_.pieces[number];
-  std::vector<std::string> values;
-  for (const std::string& name : p.arrays) {
-    const ArrayArgument& a = argument(kernel_, name);
-    values.push_back(name);
-    for (int o = 0; is_strip(a) && o < inner(); ++o) values.push_back(stride(a, o, a.local));
-  }
-  for (int o = 0; o < inner(); ++o) values.push_back("s_" + axis(o));
-  values.insert(values.end(), p.scalars.begin(), p.scalars.end());
-  return fmt::format("{}_piece{}_at({}, {}, {})", kernel_.name, number, fmt::join(values, ", "), first,
-                     count);
+  return fmt::format("{}_piece{}_at({}, {}, {})", kernel_.name, number,
+                     fmt::join(passed_on(kernel_, kernel_.pieces[number]), ", "), first, count);
 }
 
 std::string RowPrinter::access(const ir::Node& node) const {
@@ -128,20 +121,12 @@ std::string RowPrinter::access(const ir::Node& node) const {
 
 RowPrinter::Foremost RowPrinter::foremost_of(const ir::Piece& p) {
   Foremost foremost;
-  for (const ir::Let& let : p.lets) note_foremost(let.value, foremost);
-  for (const ir::Store& store : p.stores) {
-    note_foremost(store.value, foremost);
-    foremost.try_emplace(store.array, 0);
-  }
-  return foremost;
-}
-
-void RowPrinter::note_foremost(ir::Expr e, Foremost& foremost) {
-  if (e->kind == ir::Kind::field || e->kind == ir::Kind::coefficient) {
+  ir::each_access(p, [&](ir::Expr e) {
     int& cells = foremost.try_emplace(e->name, 0).first->second;
     cells = std::max(cells, e->offset[0]);
-  }
-  for (const ir::Expr arg : e->args) note_foremost(arg, foremost);
+  });
+  for (const ir::Store& store : p.stores) foremost.try_emplace(store.array, 0);
+  return foremost;
 }
 
 /// Which of several plain pieces asks for an array that more than one of them reads: the one that reads it

@@ -24,12 +24,13 @@ class RowPrinter : HostNames {
 
   std::string lanes() const { return real_ == Real::float32 ? "16" : "8"; }
   std::string access(const ir::Node& node) const;
-  std::string body(const ir::Piece& piece, const std::string& indent);
+  std::string value(ir::Expr e) const;
+  std::string lets(const ir::Piece& piece, const std::string& indent) const;
+  std::string body(const ir::Piece& piece) const;
   std::string at_function(std::size_t number, const std::vector<std::string>& parameters);
   std::string ask_ahead(std::size_t number);
   std::string within(std::size_t number, const std::string& first, const std::string& count) const;
   static Foremost foremost_of(const ir::Piece& piece);
-  static void note_foremost(ir::Expr e, Foremost& foremost);
   void choose_askers();
 
   const ir::Kernel& kernel_;

@@ -47,6 +47,14 @@ class KernelVerifier {
       require(p.role == Role::alone && p.region.kind == RegionKind::strip && p.region.axis == p.lead_axis,
               p.comment + ": a piece that runs ahead stands alone, on strips of that axis");
     }
+    for (const int w : p.within) {
+      require(w >= 0 && static_cast<std::size_t>(w) < kernel_.pieces.size(),
+              p.comment + ": what runs within it is a piece");
+      const Piece& inner = kernel_.pieces[static_cast<std::size_t>(w)];
+      require(
+          p.region == inner.region && inner.lead_axis == inner.region.axis && inner.stores.size() == 1,
+          p.comment + ": what runs within it runs ahead along the axis of its strips, and stores one array");
+    }
     require(!p.stores.empty(), p.comment + ": it stores something");
     std::set<std::string> stored;
     for (const Store& store : p.stores) {
@@ -81,11 +89,6 @@ class KernelVerifier {
   const std::string& pass_;
 };
 
-void furthest(Expr e, const std::string& local, std::size_t axis, int& reach) {
-  if (e->kind == Kind::field && e->name == local) reach = std::max(reach, std::abs(e->offset[axis]));
-  for (const Expr arg : e->args) furthest(arg, local, axis, reach);
-}
-
 }  // namespace
 
 int strip_reach(const KernelSet& set, const Field& field) {
@@ -95,8 +98,9 @@ int strip_reach(const KernelSet& set, const Field& field) {
     for (const ArrayArgument& a : kernel.arrays) {
       if (a.kind != ArrayKind::field || a.name != field.name) continue;
       for (const Piece& piece : kernel.pieces) {
-        for (const Let& let : piece.lets) furthest(let.value, a.local, axis, reach);
-        for (const Store& store : piece.stores) furthest(store.value, a.local, axis, reach);
+        each_access(piece, [&](Expr e) {
+          if (e->name == a.local) reach = std::max(reach, std::abs(e->offset[axis]));
+        });
       }
     }
   }

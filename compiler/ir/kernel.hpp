@@ -74,6 +74,20 @@ struct Piece {
   int sides() const { return region.kind == RegionKind::live ? 1 : 2; }
 };
 
+/// visit(node) for every field and coefficient that `e` reads, as often as it does.
+template <class F>
+void each_access(Expr e, const F& visit) {
+  if (e->kind == Kind::field || e->kind == Kind::coefficient) visit(e);
+  for (const Expr arg : e->args) each_access(arg, visit);
+}
+
+/// The same for all that a piece computes.
+template <class F>
+void each_access(const Piece& piece, const F& visit) {
+  for (const Let& let : piece.lets) each_access(let.value, visit);
+  for (const Store& store : piece.stores) each_access(store.value, visit);
+}
+
 /// Work per point, counted on the lowered text: for `explain` and the roofline.
 struct Cost {
   int loads = 0;  ///< distinct array reads

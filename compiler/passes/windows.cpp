@@ -12,26 +12,13 @@ namespace ondula::passes {
 namespace {
 
 using ir::Expr;
-using ir::Kind;
 using ir::Piece;
 using ir::RegionKind;
 using ir::Role;
 
-template <class F>
-void each_access(Expr e, const F& visit) {
-  if (e->kind == Kind::field || e->kind == Kind::coefficient) visit(e);
-  for (const Expr arg : e->args) each_access(arg, visit);
-}
-
-template <class F>
-void each_access(const Piece& piece, const F& visit) {
-  for (const ir::Let& let : piece.lets) each_access(let.value, visit);
-  for (const ir::Store& store : piece.stores) each_access(store.value, visit);
-}
-
 bool reads(const Piece& piece, const std::string& array) {
   bool found = false;
-  each_access(piece, [&](Expr e) { found |= e->name == array; });
+  ir::each_access(piece, [&](Expr e) { found |= e->name == array; });
   return found;
 }
 
@@ -90,7 +77,7 @@ class KernelWindows {
   /// `reader` reads `array` at no other row than its own.
   bool along_row(const Piece& reader, const std::string& array) const {
     bool along = true;
-    each_access(reader, [&](Expr e) {
+    ir::each_access(reader, [&](Expr e) {
       for (int a = 0; e->name == array && a < inner(); ++a)
         along &= e->offset[static_cast<std::size_t>(a)] == 0;
     });
@@ -102,7 +89,7 @@ class KernelWindows {
     piece.lead_axis = inner();
     for (const std::size_t r : readers) {
       Piece& reader = kernel_.pieces[r];
-      each_access(reader, [&](Expr e) {
+      ir::each_access(reader, [&](Expr e) {
         if (e->name == piece.stores[0].array)
           piece.lead = std::max(piece.lead, std::abs(e->offset[static_cast<std::size_t>(inner())]));
       });
