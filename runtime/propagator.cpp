@@ -130,7 +130,8 @@ void Propagator::Impl::compile_kernels() {
   module_ = options_.compiler->compile({emit::host_text(compilation_.kernels, real),
                                         compilation_.physical.equation,
                                         {},
-                                        emit::manifest(compilation_.kernels, real)});
+                                        emit::manifest(compilation_.kernels, real),
+                                        emit::host_parts(compilation_.kernels)});
   timings_.compile += since(begin);
   timings_.compiled = !module_->record().cache_hit;
 }

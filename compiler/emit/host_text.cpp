@@ -22,14 +22,20 @@ std::string replaced(std::string text, const std::string& what, const std::strin
 
 class HostPrinter : HostNames {
  public:
-  HostPrinter(const ir::KernelSet& set, Real real)
-      : HostNames(set.program), set_(set), program_(set.program), real_(real) {}
+  HostPrinter(const ir::KernelSet& set, Real real, bool parts)
+      : HostNames(set.program),
+        set_(set),
+        program_(set.program),
+        real_(real),
+        parts_(parts && host_parts(set) > 1) {}
 
   std::string print() {
     header();
-    for (const ir::Kernel& kernel : set_.kernels) {
-      out_ += host_pieces(program_, kernel, real_);
-      entry(kernel);
+    for (std::size_t k = 0; k < set_.kernels.size(); ++k) {
+      if (parts_) out_ += fmt::format("\n#if !defined(ONDULA_PART) || ONDULA_PART == {}\n", k);
+      out_ += host_pieces(program_, set_.kernels[k], real_);
+      entry(set_.kernels[k]);
+      if (parts_) out_ += "#endif\n";
     }
     return std::move(out_);
   }
@@ -349,6 +355,7 @@ class HostPrinter : HostNames {
   const ir::KernelSet& set_;
   const ir::Program& program_;
   Real real_;
+  bool parts_;
   std::string out_;
   std::string indent_;
   int ahead_axis_ = -1;  // the axis along which the piece being printed runs ahead
@@ -356,6 +363,10 @@ class HostPrinter : HostNames {
 
 }  // namespace
 
-std::string host_text(const ir::KernelSet& set, Real real) { return HostPrinter(set, real).print(); }
+std::string host_text(const ir::KernelSet& set, Real real, bool parts) {
+  return HostPrinter(set, real, parts).print();
+}
+
+int host_parts(const ir::KernelSet& set) { return static_cast<int>(set.kernels.size()); }
 
 }  // namespace ondula::emit

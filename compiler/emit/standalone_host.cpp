@@ -104,7 +104,7 @@ std::string places(const StandaloneContext& c, const ir::Kernel& kernel) {
 std::string standalone_host_kernels(const StandaloneContext& c) {
   ir::KernelSet named = c.set;
   for (ir::Kernel& kernel : named.kernels) kernel.name = c.short_name(kernel.name);
-  std::string text = host_text(named, c.real);
+  std::string text = host_text(named, c.real, false);
   for (const ir::Kernel& kernel : named.kernels) {
     const std::string head = "extern \"C\" void " + kernel.name + "(";
     const std::size_t at = text.find(head);

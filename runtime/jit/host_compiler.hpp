@@ -23,8 +23,8 @@ using HostSource = KernelSource;
 /// Compiled kernels, mapped. Code stays valid while the module lives.
 class HostModule {
  public:
-  /// Maps an object. Throws as ElfImage does.
-  HostModule(std::span<const std::byte> object, CompileRecord record);
+  /// Maps an object, or several (host_parts.hpp). Throws as ElfImage and split_parts do.
+  HostModule(std::span<const std::byte> objects, CompileRecord record);
   /// Maps an entry's object.
   HostModule(const CacheEntry& entry, CompileRecord record);
 
@@ -37,7 +37,7 @@ class HostModule {
 
  private:
   friend class KernelStore<HostModule>;
-  ElfImage image_;
+  std::vector<std::unique_ptr<const ElfImage>> images_;
   CompileRecord record_;
 };
 
@@ -64,6 +64,7 @@ class HostCompiler {
 
  private:
   Built build(const HostSource& source);
+  std::vector<ClangLibrary::Compiled> compile_parts(const HostSource& source, const std::string& name);
   const ClangLibrary& clang();
 
   Cpu cpu_;

@@ -25,6 +25,9 @@ struct KernelSource {
   std::string equation;              ///< whose kernels these are, for messages
   std::vector<std::string> options;  ///< as host_options.hpp and cuda_options.hpp list them; empty: defaults
   std::string manifest;              ///< stored beside the binary
+  /// Host text alone: compiled so many times at once, the k-th with ONDULA_PART defined as k, by which it
+  /// leaves out what is another's.
+  int parts = 1;
 };
 
 /// What one call of a compiler did.

@@ -145,7 +145,7 @@ TEST_CASE("C24: fifty kernels, compiled and run, leave stdout and stderr empty")
 }
 
 TEST_SUITE("alone") {
-  TEST_CASE("host: 3-D elastic of order 8 loads from the cache within 20 ms; what it takes to compile") {
+  TEST_CASE("host: 3-D elastic of order 8 compiles within a second, and loads from the cache within 20 ms") {
     ONDULA_NEEDS_CLANG();
     const TemporaryDirectory directory;
     PropagatorOptions options = small_options(cache_in(directory));
@@ -173,10 +173,10 @@ TEST_SUITE("alone") {
       }
       return best;
     };
-    const Seconds cold = fastest(true, 2), cached = fastest(false, 5);
+    const Seconds cold = fastest(true, 3), cached = fastest(false, 5);
     MESSAGE(fmt::format("cold {:.2f} s ({:.2f} s of processor), cached {:.1f} ms ({:.1f} ms)", cold.elapsed,
                         cold.processor, 1e3 * cached.elapsed, 1e3 * cached.processor));
-    WARN(cold.elapsed < 1);  // told and not enforced: other processes on the machine stretch it
+    CHECK(cold.elapsed < 1);
     // The processor's time, which other processes on the machine do not stretch.
     CHECK(cached.processor < 0.02);
   }
