@@ -32,7 +32,7 @@ Json answer(const Session& session, const Prediction& prediction, const Warnings
   json["grid"] = grid_report(session);
   json["limits"] = limits_report(session);
   json["substeps"] = e.substeps;
-  json["bytes"] = {{"device", e.device_bytes}, {"host", e.host_bytes + session.picture_bytes}, {"disk", 0}};
+  json["bytes"] = bytes_report(session);
   json["time"] = {{"seconds", prediction.seconds},
                   {"copy_bytes_per_s", prediction.copy_bytes_per_s},
                   {"bytes_per_point_and_step", e.work_bytes_per_point},

@@ -24,6 +24,8 @@ constexpr double measured_points = 60e6;              ///< updated in one measur
 constexpr std::int64_t measured_samples = 2'000'000;  ///< of all receivers in one measurement
 constexpr std::int64_t source_steps = 100;
 constexpr std::size_t most_points = 50'000;  ///< receivers or sources measured
+constexpr std::size_t probed_points = 100;   ///< to find how many can be
+constexpr double set_up_seconds = 0.3;       ///< that one measurement's points may take to set up
 // Of the copy; on shorter arrays the start of a sweep would count more than its bytes.
 constexpr std::size_t fewest_copied = std::size_t{64} << 10;
 constexpr std::size_t most_copied = std::size_t{8} << 20;
@@ -113,7 +115,7 @@ class SmallRuns {
     const double points = padded_points();
     const Run silent = best({}, static_cast<std::int64_t>(measured_points / points));
     result.points = points / silent.step;
-    const Shot receivers = part(true), sources = part(false);
+    const Shot receivers = measurable(true, silent.set_up), sources = measurable(false, silent.set_up);
     if (!receivers.receivers.empty()) {
       const auto count = static_cast<double>(receivers.receivers.size());
       const Run run =
@@ -153,25 +155,39 @@ class SmallRuns {
     return result;
   }
 
-  /// The receivers or the sources of the shot that has most of them, on the small grid.
-  Shot part(bool receivers) const {
+  /// As many of the job's points as their set-up, of which `silent` seconds are none of theirs, allows:
+  /// receivers off the nodes that combine fields take a hundred times as long as others.
+  Shot measurable(bool receivers, double silent) {
+    Shot probe = part(receivers, probed_points);
+    const std::size_t probed = probe.receivers.size() + probe.sources.size();
+    if (probed < probed_points) return probe;
+    const double each = std::max(best(probe, 2).set_up - silent, 0.0) / static_cast<double>(probed);
+    const double most = std::min(static_cast<double>(most_points), set_up_seconds / std::max(each, 1e-9));
+    return part(receivers, std::max(probed_points, static_cast<std::size_t>(most)));
+  }
+
+  /// Up to `most` of the receivers or sources of the shot that has most of them, evenly chosen, on the small
+  /// grid.
+  Shot part(bool receivers, std::size_t most) const {
     const auto size = [&](const Shot& s) { return receivers ? s.receivers.size() : s.sources.size(); };
     const auto& shots = session_.survey.shots;
-    const auto most = std::max_element(shots.begin(), shots.end(),
-                                       [&](const Shot& a, const Shot& b) { return size(a) < size(b); });
+    const auto largest = std::max_element(shots.begin(), shots.end(),
+                                          [&](const Shot& a, const Shot& b) { return size(a) < size(b); });
     Shot result;
-    if (most == shots.end()) return result;
-    if (receivers) {
-      for (Receiver r : std::span(most->receivers).first(std::min(most->receivers.size(), most_points))) {
+    if (largest == shots.end()) return result;
+    const std::size_t all = size(*largest), count = std::min(all, most);
+    for (std::size_t k = 0; k < count; ++k) {
+      const std::size_t index = k * all / count;
+      if (receivers) {
+        result.receivers.push_back(largest->receivers[index]);
+        Receiver& r = result.receivers.back();
         r.position = moved(r.position, session_.job.grid, grid_);
-        result.receivers.push_back(std::move(r));
+      } else {
+        result.sources.push_back(largest->sources[index]);
+        Source& s = result.sources.back();
+        s.position = moved(s.position, session_.job.grid, grid_);
+        s.wavelet.assign(static_cast<std::size_t>(source_steps), 0.0);
       }
-      return result;
-    }
-    for (Source s : std::span(most->sources).first(std::min(most->sources.size(), most_points))) {
-      s.position = moved(s.position, session_.job.grid, grid_);
-      s.wavelet.assign(static_cast<std::size_t>(source_steps), 0.0);
-      result.sources.push_back(std::move(s));
     }
     return result;
   }

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "tools/report.hpp"
 
+#include <algorithm>
+
 #include "runtime/domain.hpp"
 #include "runtime/jit/clang_library.hpp"
 #include "tools/machine.hpp"
@@ -75,6 +77,12 @@ Json limits_report(const Session& session) {
           {"slowest", e.slowest}, {"points_per_wavelength", sampling > 0 ? Json(sampling) : Json()}};
 }
 
+Json bytes_report(const Session& session) {
+  return {{"device", session.estimate.device_bytes},
+          {"host", session.estimate.host_bytes + session.picture_bytes},
+          {"disk", 0}};
+}
+
 Json run_report(const Session& session, const OutputPlan& plan, const std::vector<std::string>& warnings) {
   Json report;
   report["job"] = io::resolved(session.job);
@@ -87,10 +95,10 @@ Json run_report(const Session& session, const OutputPlan& plan, const std::vecto
   report["time_offset"] = offsets_report(session);
   report["timings"] = timings_report(session.propagator->timings());
   const std::size_t device = session.propagator->device_bytes_peak();
-  report["bytes"] = {
-      {"device", device}, {"host", session.estimate.host_bytes + session.picture_bytes}, {"disk", 0}};
-  report["bytes_estimated"] = {{"device", session.estimate.device_bytes}};
-  report["resident_peak"] = memory_peak();
+  const std::size_t resident = memory_peak();
+  report["bytes"] = {{"device", device}, {"host", resident - std::min(resident, device)}, {"disk", 0}};
+  report["bytes_estimated"] = bytes_report(session);
+  report["resident_peak"] = resident;
   report["substeps"] = session.estimate.substeps;
   report["grid"] = grid_report(session);
   report["limits"] = limits_report(session);

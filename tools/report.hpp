@@ -20,5 +20,7 @@ nlohmann::ordered_json grid_report(const Session& session);
 
 /// Limits of the step and the sampling of space.
 nlohmann::ordered_json limits_report(const Session& session);
+/// Bytes per tier, as estimated.
+nlohmann::ordered_json bytes_report(const Session& session);
 
 }  // namespace ondula::tools

@@ -74,11 +74,11 @@ struct Target {
   std::uint64_t value = 0;
   std::byte* address = nullptr;  ///< the value of a symbol that this object defines
   bool external = false;
-  std::byte* stub = nullptr;  ///< a jump through the slot, for calls that cannot reach the value
-  std::byte* slot = nullptr;  ///< the value, for accesses through a global offset table
+  std::byte* trampoline = nullptr;  ///< a jump through the slot, for calls that cannot reach the value
+  std::byte* slot = nullptr;        ///< the value, for accesses through a global offset table
 };
 
-constexpr std::size_t stub_bytes = 16;  // jmp *slot(%rip), padded; its slot lies in the constants
+constexpr std::size_t trampoline_bytes = 16;  // jmp *slot(%rip), padded; its slot lies in the constants
 
 std::size_t round_up(std::size_t value, std::size_t to) { return (value + to - 1) / to * to; }
 
@@ -141,7 +141,7 @@ class Builder {
   std::span<const std::byte> strings_;
   std::vector<Target> targets_;
   std::size_t begin_[protections + 1] = {};  ///< where each kind of page starts, and the total
-  std::size_t stubs_ = 0, slots_ = 0;        ///< their offsets inside the code and the constants
+  std::size_t trampolines_ = 0, slots_ = 0;  ///< their offsets inside the code and the constants
 };
 
 void Builder::read_sections() {
@@ -195,9 +195,9 @@ void Builder::lay_out() {
     used = section.offset + header.sh_size;
     if (used > most) refuse("more than 1 GiB of code or data");
   }
-  stubs_ = round_up(end[code], stub_bytes);
+  trampolines_ = round_up(end[code], trampoline_bytes);
   slots_ = round_up(end[constant], sizeof(std::uint64_t));
-  end[code] = stubs_ + symbols_.size() * stub_bytes;
+  end[code] = trampolines_ + symbols_.size() * trampoline_bytes;
   end[constant] = slots_ + symbols_.size() * sizeof(std::uint64_t);
   for (int kind = code; kind < protections; ++kind)
     begin_[kind + 1] = begin_[kind] + round_up(end[kind], page_);
@@ -209,7 +209,7 @@ void Builder::resolve_symbols() {
     const Elf64_Sym& symbol = symbols_[i];
     Target& target = targets_[i];
     target.slot = base_ + begin_[constant] + slots_ + i * sizeof(std::uint64_t);
-    target.stub = base_ + begin_[code] + stubs_ + i * stub_bytes;
+    target.trampoline = base_ + begin_[code] + trampolines_ + i * trampoline_bytes;
     if (symbol.st_shndx == SHN_UNDEF) {
       target.external = true;
       if (i == 0) continue;  // the table's first entry stands for no symbol
@@ -229,10 +229,10 @@ void Builder::resolve_symbols() {
       target.value = reinterpret_cast<std::uint64_t>(target.address);
     }
     std::memcpy(target.slot, &target.value, sizeof target.value);
-    const auto distance = static_cast<std::int32_t>(target.slot - (target.stub + 6));
+    const auto distance = static_cast<std::int32_t>(target.slot - (target.trampoline + 6));
     const unsigned char jump[] = {0xff, 0x25};
-    std::memcpy(target.stub, jump, sizeof jump);
-    std::memcpy(target.stub + sizeof jump, &distance, sizeof distance);
+    std::memcpy(target.trampoline, jump, sizeof jump);
+    std::memcpy(target.trampoline + sizeof jump, &distance, sizeof distance);
   }
 }
 
@@ -271,7 +271,7 @@ void Builder::apply(const Elf64_Rela& entry, Section& section) {
       value -= here;
       break;
     case R_X86_64_PLT32:
-      if (target.external) value = reinterpret_cast<std::uint64_t>(target.stub) + addend;
+      if (target.external) value = reinterpret_cast<std::uint64_t>(target.trampoline) + addend;
       value -= here;
       break;
     case R_X86_64_GOTPCREL:

@@ -29,6 +29,12 @@ TEST_CASE("A run writes records (shot, receiver, time) in the job's type, and ru
   CHECK(report["substeps"] == 1);
   CHECK(report["grid"]["padded_shape"] == nlohmann::ordered_json{61, 71});
   CHECK(report["bytes"]["device"] == report["bytes_estimated"]["device"]);
+  const auto bytes = [&](const char* key, const char* tier) { return report[key][tier].get<double>(); };
+  CHECK(bytes("bytes", "host") == report["resident_peak"].get<double>() - bytes("bytes", "device"));
+  // Records of both shots and the models at least; the process holds the program too.
+  CHECK(bytes("bytes_estimated", "host") > 2 * 3 * 400 * 8);
+  CHECK(bytes("bytes_estimated", "host") < bytes("bytes", "host"));
+  CHECK(bytes("bytes_estimated", "disk") == 0);
   CHECK(report["timings"]["steps"] == 2 * 400 - 1);
   CHECK(report["timings"]["gpoints_per_s"] > 0.0);
   CHECK(report["files"].size() == 2);
