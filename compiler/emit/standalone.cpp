@@ -33,7 +33,8 @@ std::string file_manifest(const StandaloneContext& c) {
 }
 
 constexpr const char* tiles_note =
-    " Their tiles are cut for a cache of 1 MiB:\n  `-DONDULA_TILE_BYTES=...` for the set-up file fits them to "
+    " Their tiles are cut for a cache of 1 MiB:\n  `-DONDULA_TILE_BYTES=...` for the set-up file fits them "
+    "to "
     "yours.";
 
 std::vector<StandaloneFile> files(const StandaloneContext& c) {
