@@ -10,6 +10,7 @@ extern const char* const cuda_prelude;
 extern const char* const cuda_points;
 extern const char* const standalone_grid;
 extern const char* const standalone_host;
+extern const char* const standalone_tiles;
 extern const char* const standalone_blocks;
 extern const char* const standalone_points_host;
 extern const char* const standalone_points_cuda;

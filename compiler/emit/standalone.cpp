@@ -32,6 +32,11 @@ std::string file_manifest(const StandaloneContext& c) {
   return out.dump(1) + "\n";
 }
 
+constexpr const char* tiles_note =
+    " Their tiles are cut for a cache of 1 MiB:\n  `-DONDULA_TILE_BYTES=...` for the set-up file fits them "
+    "to "
+    "yours.";
+
 std::vector<StandaloneFile> files(const StandaloneContext& c) {
   const std::string base = c.base();
   const bool cuda = c.cuda != nullptr;
@@ -46,6 +51,7 @@ std::vector<StandaloneFile> files(const StandaloneContext& c) {
                          {"ORDER", std::to_string(c.program().order)},
                          {"DTYPE", c.real == Real::float32 ? "float32" : "float64"},
                          {"SM", architecture},
+                         {"TILES", c.dims() == 3 ? tiles_note : ""},
                          {"SURFACE",
                           c.program().no_surface.empty() ? "" : " (refused: " + c.program().no_surface + ")"},
                          {"TOLERANCE", c.real == Real::float32 ? "2e-5" : "1e-13"}});

@@ -88,13 +88,12 @@ std::string places(const StandaloneContext& c, const ir::Kernel& kernel) {
       out += fmt::format("  put_lives(n + {}, *grid, piece{});\n", layout.lives(i), i);
   }
   if (c.dims() == 3) {
-    std::vector<std::string> whole;
+    std::vector<int> leads;
     for (const ir::Piece& p : kernel.pieces) {
-      for (int side = 0; side < 2 && p.lead_axis == 1; ++side)
-        whole.push_back(fmt::format("uncut(*grid, 1, {}, {})", side, p.lead));
+      if (p.lead_axis == 1) leads.push_back(p.lead);
     }
     out += fmt::format("  plan->{0}_tiles = put_tiles(*grid, plan->{0}_ends, {1}, {{{2}}});\n", name,
-                       planes_of(kernel), fmt::join(whole, ", "));
+                       planes_of(kernel), fmt::join(leads, ", "));
   }
   return out + "}\n";
 }

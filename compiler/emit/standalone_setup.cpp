@@ -67,6 +67,7 @@ class SetupPrinter {
         {"JOINT", joint ? "true" : "false"}};
     out_ += filled(templates::standalone_grid, values);
     out_ += filled(c_.cuda != nullptr ? templates::standalone_blocks : templates::standalone_host, values);
+    if (c_.cuda == nullptr && c_.dims() == 3) out_ += templates::standalone_tiles;
   }
 
   /// How each field lives and mirrors, as compiler/ir/domain.cpp has it.

@@ -10,7 +10,12 @@ namespace ondula::test {
 /// The status of a shell command in `folder`; what it prints is kept in output.txt there.
 int shell(const std::filesystem::path& folder, const std::string& command);
 
-/// g++ as the READMEs have it, but with every warning an error, and unoptimised to save time.
+/// The command with which the README.md in `folder` compiles the example; empty where it has none.
+std::string readme_command(const std::filesystem::path& folder);
+
+/// Makes every warning an error, and tiles so small that a small grid has several.
+extern const std::string strict_options;
+/// g++ as the READMEs have it, but strict, and unoptimised to save time.
 extern const std::string strict_compiler;
 /// The same for CUDA sources that `on_cpu` has rewritten.
 extern const std::string cuda_stand_in_compiler;
