@@ -10,7 +10,6 @@
 #include "compiler/error.hpp"
 #include "compiler/ir/images.hpp"
 #include "compiler/passes/stencil.hpp"
-#include "runtime/loop/taps.hpp"
 
 namespace ondula {
 namespace {
@@ -51,6 +50,11 @@ PointTaps::PointTaps(const ir::Program& program, const ir::Domain& domain, const
     }
   }
   for (const ir::Number& weight : passes::staggered(program.order)) weights_.push_back(weight.value());
+  std::int64_t stride = 1;
+  for (int axis = domain.dims - 1; axis >= 0; --axis) {
+    stride_[at(axis)] = stride;
+    stride *= domain.total(axis);
+  }
   std::map<std::string, const ir::Field*> by_name;
   for (const ir::Field& field : program.fields) {
     if (field.strip_axis < 0) by_name[field.name] = &field;
@@ -76,6 +80,7 @@ PointTaps::Entries PointTaps::entries_of(const ir::Field& field, std::int64_t fi
     result.unmirrored = {free_[at(n)][0] ? 0 : least, free_[at(n)][1] ? domain_.total(n) - 1 : most};
   }
   const std::int64_t reach = 8 + program_.order;
+  result.plain.fill({0, 1});
   for (int axis = 0; axis < domain_.dims; ++axis) {
     Line& line = result.lines[at(axis)];
     line.live = domain_.live(field, axis);
@@ -91,6 +96,10 @@ PointTaps::Entries PointTaps::entries_of(const ir::Field& field, std::int64_t fi
       (image.to < 0 ? line.below[at(-1 - image.to)] : line.beyond[at(image.to - line.last - 1)]) = {
           image.from, static_cast<double>(image.sign)};
     }
+    result.plain[at(axis)] = line.live;
+    if (axis != result.normal) continue;
+    result.plain[at(axis)].lo = std::max(line.live.lo, result.unmirrored.lo);
+    result.plain[at(axis)].hi = std::min(line.live.hi, result.unmirrored.hi);
   }
   return result;
 }
@@ -106,8 +115,8 @@ void PointTaps::sample(const ir::Field& field, const std::vector<double>& cells,
                        double weight) {
   const Entries& own = entries(field);
   if (own.normal >= 0 && sample_on_row(own, cells, interpolation, weight)) return;
-  for (const ir::Tap& tap : loop::unfolded_taps(domain_, field.stagger, cells, interpolation))
-    add(own, tap.index, {weight * tap.weight}, 0);
+  for (const ir::Tap& tap : loop::unfolded_taps(domain_, field.stagger, cells, interpolation, sinc_))
+    add(own, tap.index, weight * tap.weight, 0);
 }
 
 /// On the row of a free surface a normal velocity has no point of its own. False elsewhere.
@@ -121,14 +130,14 @@ bool PointTaps::sample_on_row(const Entries& field, const std::vector<double>& c
     const double outward = side == 0 ? -1 : 1;
     ir::HalfCells half = field.field->stagger;
     half[at(n)] = 0;
-    for (ir::Tap tap : loop::unfolded_taps(domain_, half, cells, interpolation)) {
+    for (ir::Tap tap : loop::unfolded_taps(domain_, half, cells, interpolation, sinc_)) {
       const double w = weight * tap.weight / 8;
       tap.index[at(n)] = row;
       add_normal_slope(n, tap.index, {3 * outward * domain_.spacing[at(n)] * w}, 0);
       tap.index[at(n)] = side == 0 ? 0 : row - 1;
-      add(field, tap.index, {9 * w}, 0);
+      add(field, tap.index, 9 * w, 0);
       tap.index[at(n)] += side == 0 ? 1 : -1;
-      add(field, tap.index, {-w}, 0);
+      add(field, tap.index, -w, 0);
     }
     return true;
   }
@@ -142,7 +151,7 @@ void PointTaps::strain(int a, int b, const std::vector<double>& cells, Interpola
   const Entries& of_b = fields_.at(at(velocity_[at(b)]));
   ir::HalfCells half{};
   if (a != b) half[at(a)] = half[at(b)] = 1;
-  for (const ir::Tap& tap : loop::unfolded_taps(domain_, half, cells, interpolation)) {
+  for (const ir::Tap& tap : loop::unfolded_taps(domain_, half, cells, interpolation, sinc_)) {
     const double w = weight * tap.weight * (a == b ? 1.0 : 0.5);
     derivative(of_b, a, tap.index, a != b, w);
     if (a != b) derivative(of_a, b, tap.index, true, w);
@@ -157,10 +166,22 @@ void PointTaps::derivative(const Entries& field, int axis, const ir::Extents& in
     const auto step = static_cast<std::int64_t>(m);
     ir::Extents there = index;
     there[at(axis)] = index[at(axis)] + (from_half ? step : step - 1);
-    add(field, there, {weight * weights_[m - 1] / domain_.spacing[at(axis)]}, 0);
+    add(field, there, weight * weights_[m - 1] / domain_.spacing[at(axis)], 0);
     there[at(axis)] = index[at(axis)] + (from_half ? 1 - step : -step);
-    add(field, there, {-weight * weights_[m - 1] / domain_.spacing[at(axis)]}, 0);
+    add(field, there, -weight * weights_[m - 1] / domain_.spacing[at(axis)], 0);
   }
+}
+
+void PointTaps::add(const Entries& field, const ir::Extents& index, double weight, int depth) {
+  std::int64_t key = field.first;
+  for (std::size_t a = 0; a < index.size(); ++a) {
+    if (index[a] < field.plain[a].lo || index[a] >= field.plain[a].hi) {
+      add(field, index, Weight{weight}, depth);
+      return;
+    }
+    key += index[a] * stride_[a];
+  }
+  sum_.add(key, weight);
 }
 
 void PointTaps::add(const Entries& field, ir::Extents index, const Weight& weight, int depth) {
@@ -171,7 +192,7 @@ void PointTaps::add(const Entries& field, ir::Extents index, const Weight& weigh
       return;
     }
   }
-  std::int64_t key = 0;
+  std::int64_t key = field.first;
   double sign = 1;
   for (int axis = 0; axis < domain_.dims; ++axis) {
     const Line& line = field.lines[at(axis)];
@@ -183,9 +204,8 @@ void PointTaps::add(const Entries& field, ir::Extents index, const Weight& weigh
       i = images[out].from;
       sign *= images[out].sign;
     }
-    key = key * domain_.total(axis) + i;
+    key += i * stride_[at(axis)];
   }
-  key += field.first;
   sum_.add(key, weight.value * sign);
   for (int s = 0; s < weight.count; ++s) {
     const Weight::Slope& slope = weight.slopes[at(s)];
@@ -219,10 +239,13 @@ void PointTaps::add_normal_slope(int normal, const ir::Extents& row, const Weigh
     for (std::size_t m = 1; m <= weights_.size(); ++m) {
       const double w = weights_[m - 1];
       ir::Extents there = row;
-      there[at(t)] = row[at(t)] + static_cast<std::int64_t>(m) - 1;
-      add(along, there, of_slope.times(w), depth + 1);
-      there[at(t)] = row[at(t)] - static_cast<std::int64_t>(m);
-      add(along, there, of_slope.times(-w), depth + 1);
+      for (const bool up : {true, false}) {
+        there[at(t)] = row[at(t)] + (up ? static_cast<std::int64_t>(m) - 1 : -static_cast<std::int64_t>(m));
+        if (slopes_)
+          add(along, there, of_slope.times(up ? w : -w), depth + 1);
+        else
+          add(along, there, of_slope.value * (up ? w : -w), depth + 1);
+      }
     }
   }
 }
@@ -257,9 +280,9 @@ std::vector<ir::FieldTaps> PointTaps::parts_of(const WeightSums::Entry* begin,
     for (; begin != stop; ++begin) {
       ir::Tap tap{{}, begin->weight};
       std::int64_t rest = begin->key % points;
-      for (int axis = domain_.dims - 1; axis >= 0; --axis) {
-        tap.index[at(axis)] = rest % domain_.total(axis);
-        rest /= domain_.total(axis);
+      for (int axis = 0; axis < domain_.dims; ++axis) {
+        tap.index[at(axis)] = rest / stride_[at(axis)];
+        rest %= stride_[at(axis)];
       }
       part.taps.push_back(tap);
     }

@@ -13,6 +13,7 @@
 #include "compiler/ir/points.hpp"
 #include "compiler/ir/program.hpp"
 #include "runtime/loop/model.hpp"
+#include "runtime/loop/taps.hpp"
 #include "runtime/surface_ratio.hpp"
 #include "runtime/types.hpp"
 #include "runtime/weight_sums.hpp"
@@ -83,9 +84,10 @@ class PointTaps {
   struct Entries {
     const ir::Field* field = nullptr;
     std::int64_t first = 0;
-    int normal = -1;      // of a velocity component its axis
+    int normal = -1;       // of a velocity component its axis
     ir::Range unmirrored;  // along it: the entries for which the rule of a free surface is not asked
     std::array<Line, ir::max_axes> lines;
+    ir::Box plain;  // entries that stand for themselves
   };
   /// A weight, and its derivatives with respect to the ratios that it holds as factors.
   struct Weight {
@@ -106,6 +108,7 @@ class PointTaps {
   bool sample_on_row(const Entries& field, const std::vector<double>& cells, Interpolation interpolation,
                      double weight);
   void derivative(const Entries& field, int axis, const ir::Extents& index, bool from_half, double weight);
+  void add(const Entries& field, const ir::Extents& index, double weight, int depth);
   void add(const Entries& field, ir::Extents index, const Weight& weight, int depth);
   void add_mirrored(const Entries& field, ir::Extents index, const Weight& weight, int depth);
   void add_normal_slope(int normal, const ir::Extents& row, const Weight& weight, int depth);
@@ -119,6 +122,8 @@ class PointTaps {
   std::vector<double> weights_;                           // of the staggered derivative
   std::vector<Entries> fields_;                           // by name
   std::array<int, ir::max_axes> velocity_{-1, -1, -1};    // of fields_, by axis
+  ir::Extents stride_{};                                  // of the entries' numbers
+  loop::SincWeights sinc_;
   WeightSums sum_;
   std::vector<WeightSums::Entry> taken_;
 
