@@ -24,8 +24,8 @@ namespace ondula {
 /// none.
 const ir::Field* first_of(const std::vector<ir::Field>& fields, ir::FieldKind kind);
 
-/// The derivative of a sum's weights with respect to C_nt/C_nn (SurfaceRatio) at one node: how the sum changes
-/// with the model there.
+/// The derivative of a sum's weights with respect to C_nt/C_nn (SurfaceRatio) at one node: how the sum
+/// changes with the model there.
 struct RatioTaps {
   ir::Extents node{};  ///< on the row of a free surface, in padded indices, within the grid
   int normal = 0;
@@ -129,7 +129,7 @@ class PointTaps {
 
   bool slopes_ = false;
   std::map<std::tuple<ir::Extents, int, int>, int> numbers_;  // of the ratios that the sum holds
-  WeightSums sloped_;  // keys: ratio * entries of all fields + entry
+  WeightSums sloped_;                                         // keys: ratio * entries of all fields + entry
   std::vector<RatioTaps> taken_slopes_;
 };
 

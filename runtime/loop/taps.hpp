@@ -19,7 +19,8 @@ inline constexpr int sinc_radius = 4;
 class SincWeights {
  public:
   SincWeights();
-  /// Of the entries -3 to 4 for a position of `part`, within (0, 1); their sum is 1. Valid until the next call.
+  /// Of the entries -3 to 4 for a position of `part`, within (0, 1); their sum is 1. Valid until the next
+  /// call.
   const std::array<double, 2 * sinc_radius>& at(double part);
 
  private:
