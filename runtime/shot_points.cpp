@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "runtime/receivers.hpp"
 
 namespace ondula {
@@ -17,16 +19,21 @@ std::string receiver_name(std::size_t index, std::int64_t shot) {
 
 ShotPoints shot_points(const ir::Program& program, const ir::Domain& domain, const Grid& grid,
                        const loop::Models& models, const Sampling& sampling, const Shot& shot,
-                       std::int64_t number) {
-  PointTaps points(program, domain, models);
+                       std::int64_t number, bool slopes) {
+  PointTaps points(program, domain, models, slopes);
   SourceTaps sources(program, domain, grid, sampling, points);
   ReceiverTaps receivers(program, grid, points);
   ShotPoints result;
   result.receivers.reserve(shot.receivers.size());
-  for (std::size_t i = 0; i < shot.sources.size(); ++i)
-    sources.add(shot.sources[i], source_name(i, number), result.sources);
+  for (std::size_t i = 0; i < shot.sources.size(); ++i) {
+    std::size_t part = result.sources.size();
+    sources.add(shot.sources[i], source_name(i, number), result.sources,
+                slopes ? &result.source_slopes : nullptr);
+    for (; part < result.sources.size(); ++part) result.sources[part].origin = static_cast<int>(i);
+  }
   for (std::size_t i = 0; i < shot.receivers.size(); ++i) {
     result.receivers.push_back(receivers.of(shot.receivers[i], receiver_name(i, number)));
+    for (RatioTaps& ratio : points.take_slopes()) result.receiver_slopes.push_back({i, std::move(ratio)});
   }
   return result;
 }

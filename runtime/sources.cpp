@@ -34,7 +34,8 @@ SourceTaps::SourceTaps(const ir::Program& program, const ir::Domain& domain, con
   for (const double h : grid.spacing) volume_ *= h;
 }
 
-void SourceTaps::add(const Source& source, const std::string& what, std::vector<ir::PointSource>& into) {
+void SourceTaps::add(const Source& source, const std::string& what, std::vector<ir::PointSource>& into,
+                     std::vector<PointSlopes>* slopes) {
   for (const double sample : source.wavelet) {
     if (!std::isfinite(sample)) throw UserError(what + ": its wavelet has a value that is not finite");
   }
@@ -44,7 +45,7 @@ void SourceTaps::add(const Source& source, const std::string& what, std::vector<
       throw UserError(
           fmt::format("{}: equation {} has no source on field {}", what, program_.equation, source.field));
     }
-    component(source, program_.field(source.field), 1, what, into);
+    component(source, program_.field(source.field), 1, what, into, slopes);
     return;
   }
   const bool force = source.kind == SourceKind::force;
@@ -58,7 +59,7 @@ void SourceTaps::add(const Source& source, const std::string& what, std::vector<
     std::size_t entry = 0;
     for (const int axis : field.component)
       entry = entry * program_.axes.size() + static_cast<std::size_t>(axis);
-    if (values[entry] != 0) component(source, field, values[entry], what, into);
+    if (values[entry] != 0) component(source, field, values[entry], what, into, slopes);
   }
   if (!found) {
     throw UserError(fmt::format("{}: equation {} takes no {}{}{}", what, program_.equation,
@@ -104,7 +105,8 @@ std::vector<double> SourceTaps::tensor(const Source& source, const std::string& 
 /// The transpose of the receiver that samples `field` there, times `share`. Besides `field` it may feed
 /// others: a force across a free surface feeds the velocities along it.
 void SourceTaps::component(const Source& source, const ir::Field& field, double share,
-                           const std::string& what, std::vector<ir::PointSource>& into) {
+                           const std::string& what, std::vector<ir::PointSource>& into,
+                           std::vector<PointSlopes>* slopes) {
   const std::vector<double> cells = cells_of(grid_, source.position, what);
   const bool raw = source.scaling == Scaling::raw;
   // A field at whole steps of a leapfrog changes between them, which is when a rate has its sample.
@@ -118,10 +120,23 @@ void SourceTaps::component(const Source& source, const ir::Field& field, double 
     return;
   }
   points_.sample(field, cells, source.interpolation, source.strength * share / volume_);
+  const std::size_t first = into.size();
   for (ir::FieldTaps& part : points_.take()) {
-    for (ir::Tap& tap : part.taps) tap.weight *= inside_share(program_.field(part.field), tap);
+    weigh_inside(part);
     into.push_back({part.field, std::move(part.taps), samples, false});
   }
+  if (slopes == nullptr) return;
+  for (RatioTaps& ratio : points_.take_slopes()) {
+    // Slopes need a part with the samples, even where every weight happens to be 0.
+    if (into.size() == first) into.push_back({field.name, {}, samples, false});
+    for (ir::FieldTaps& part : ratio.parts) weigh_inside(part);
+    slopes->push_back({first, std::move(ratio)});
+  }
+}
+
+void SourceTaps::weigh_inside(ir::FieldTaps& part) const {
+  const ir::Field& field = program_.field(part.field);
+  for (ir::Tap& tap : part.taps) tap.weight *= inside_share(field, tap);
 }
 
 /// A node on the row of a face about which the field is even owns half a cell: what is spread over it is

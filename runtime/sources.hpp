@@ -28,15 +28,19 @@ class SourceTaps {
              PointTaps& points);
   /// Adds a point source for each field that is fed, in the order of the fields. Throws UserError, `what` in
   /// front, for a field the equation does not feed, a position outside, a direction or tensor that does not
-  /// fit the axes, a wavelet that is not finite.
-  void add(const Source& source, const std::string& what, std::vector<ir::PointSource>& into);
+  /// fit the axes, a wavelet that is not finite. `slopes` gains how the weights follow the model, if the
+  /// points keep that: `point` is the number in `into` of a part whose samples the derivative's parts share;
+  /// each part's field is the one whose source term it feeds.
+  void add(const Source& source, const std::string& what, std::vector<ir::PointSource>& into,
+           std::vector<PointSlopes>* slopes = nullptr);
 
  private:
   bool fed(const std::string& field) const;
   std::vector<double> direction(const Source& source, const std::string& what) const;
   std::vector<double> tensor(const Source& source, const std::string& what) const;
   void component(const Source& source, const ir::Field& field, double share, const std::string& what,
-                 std::vector<ir::PointSource>& into);
+                 std::vector<ir::PointSource>& into, std::vector<PointSlopes>* slopes);
+  void weigh_inside(ir::FieldTaps& part) const;
   double inside_share(const ir::Field& field, const ir::Tap& tap) const;
 
   const ir::Program& program_;

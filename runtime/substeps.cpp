@@ -15,7 +15,7 @@ constexpr double kaiser_beta = 9;
 
 }  // namespace
 
-double substep_kernel(double x) { return kaiser_sinc(x, half_width, kaiser_beta); }
+double substep_kernel(double x) { return KaiserSinc(half_width, kaiser_beta)(x); }
 
 std::vector<double> fine_wavelet(std::span<const double> wavelet, int substeps, double shift,
                                  std::int64_t count) {

@@ -23,6 +23,7 @@ struct PointSource {
   std::vector<Tap> taps;
   std::vector<double> samples;
   bool raw = false;
+  int origin = -1;  ///< which source of the shot it is a part of; -1 where none was told
 };
 
 /// The sum of weight * field(tap).
