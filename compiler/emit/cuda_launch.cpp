@@ -42,7 +42,7 @@ class Bounds {
   ir::Range region(int item, int side) const {
     const ir::CudaRegion& region = kernel_.regions.at(static_cast<std::size_t>(item));
     return region.kind == ir::RegionKind::apron
-               ? domain_.apron(region.axis, side, region.half, program_.radius())
+               ? domain_.apron(region.axis, side, region.half, program_.apron_cells())
                : domain_.strip(region.axis, side, region.half);
   }
 

@@ -75,6 +75,9 @@ Range Domain::live(const Field& field, int axis) const {
       else
         range.hi -= 1;
     }
+    if (field.beyond_axis != axis) continue;
+    const int more = face == FaceKind::absorbing ? field.beyond : face == FaceKind::rigid ? 1 : 0;
+    (side == 0 ? range.lo : range.hi) += side == 0 ? -more : more;
   }
   return range;
 }

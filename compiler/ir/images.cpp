@@ -63,25 +63,38 @@ std::vector<Repeat> field_images(const Domain& domain, const Field& field, int a
   return result;
 }
 
+std::int64_t parameter_node(const Domain& domain, int axis, std::int64_t i) {
+  const std::int64_t total = domain.total(axis);
+  while (i < 0 || i >= total) {
+    const int side = i < 0 ? 0 : 1;
+    const std::int64_t edge = side == 0 ? 0 : total - 1;
+    switch (domain.faces[at(axis)][at(side)]) {
+      case FaceKind::periodic:
+        i = wrapped(i, total);
+        break;
+      case FaceKind::free_surface:
+      case FaceKind::antisymmetric:
+        i = Mirror{edge, 0}(i);
+        break;
+      case FaceKind::rigid: {
+        // Only scalars read parameters out there, and they are odd about the plane beyond the grid.
+        const std::int64_t plane = side == 0 ? -1 : total;
+        i = i == plane ? edge : Mirror{plane, 0}(i);
+        break;
+      }
+      case FaceKind::absorbing:
+        i = edge;
+        break;
+    }
+  }
+  return i;
+}
+
 std::vector<Repeat> parameter_images(const Domain& domain, int axis, std::int64_t halo) {
   const std::int64_t total = domain.total(axis);
-  const auto node = [&](std::int64_t i) {
-    while (i < 0 || i >= total) {
-      const int side = i < 0 ? 0 : 1;
-      const FaceKind face = domain.faces[at(axis)][at(side)];
-      if (face == FaceKind::periodic) {
-        i = wrapped(i, total);
-      } else if (face == FaceKind::free_surface || face == FaceKind::antisymmetric) {
-        i = Mirror{side == 0 ? 0 : total - 1, 0}(i);
-      } else {
-        i = std::clamp<std::int64_t>(i, 0, total - 1);
-      }
-    }
-    return i;
-  };
   std::vector<Repeat> result;
   for (std::int64_t i = -halo; i < total + halo; ++i) {
-    if (i < 0 || i >= total) result.push_back({i, node(i), 1});
+    if (i < 0 || i >= total) result.push_back({i, parameter_node(domain, axis, i), 1});
   }
   return result;
 }

@@ -20,8 +20,12 @@ struct Repeat {
 std::vector<Repeat> field_images(const Domain& domain, const Field& field, int axis, bool first_order,
                                  std::int64_t halo);
 
-/// The same for nodal parameters: wrapped at periodic faces, mirrored at free surfaces and antisymmetric
-/// faces, their edge value elsewhere.
+/// The padded node whose parameters stand at node `i` of `axis`, which may lie beyond the grid: wrapped at
+/// periodic faces, mirrored about the node row of free surfaces and antisymmetric faces and about the plane
+/// one cell beyond a rigid wall (a node on that plane itself repeats its neighbour), the edge's elsewhere.
+std::int64_t parameter_node(const Domain& domain, int axis, std::int64_t i);
+
+/// The same for every halo entry.
 std::vector<Repeat> parameter_images(const Domain& domain, int axis, std::int64_t halo);
 
 }  // namespace ondula::ir

@@ -37,7 +37,7 @@ std::string level_text(int level) { return level > 0 ? "'" : level < 0 ? "`" : "
 
 struct OperationPrinter {
   const Program& program;
-  std::string operator()(const Sample& op) const { return fmt::format("sample {}", op.field); }
+  std::string operator()(const Sample& op) const { return fmt::format("sample {}{}", op.field, level_text(op.level)); }
   std::string operator()(const Halo& op) const {
     return fmt::format("halo   {}{}", op.field, level_text(op.level));
   }
@@ -135,6 +135,7 @@ std::string dump(const Program& program) {
     out += fmt::format("  field {} [{}] at {}", f.name, f.unit, at);
     if (f.time_order == 2) out += ", two levels";
     if (f.half_step) out += ", half step";
+    if (f.saved) out += ", saved";
     if (f.strip_axis >= 0) out += ", strips of " + program.axes[static_cast<std::size_t>(f.strip_axis)];
     out += "\n";
   }

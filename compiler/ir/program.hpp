@@ -12,7 +12,7 @@
 namespace ondula::ir {
 
 /// Where an update acts. `live`: every point that evolves. `strip`: the cells of an axis's absorbing layers,
-/// where d > 0. `apron`: the first `order/2` cells beside a strip, inwards. Strips and aprons have a minus
+/// where d > 0. `apron`: the first cells beside a strip, inwards (Program::apron_cells). Strips and aprons have a minus
 /// and a plus side.
 enum class RegionKind { live, strip, apron };
 
@@ -41,9 +41,10 @@ struct Injection {
   Expr factor;
 };
 
-/// Receivers of `field` read it here.
+/// Receivers of `field` read it here: as the step found it, or (level 1) as its update left it.
 struct Sample {
   std::string field;
+  int level = 0;
 };
 
 /// The halo of field(level) is filled by the images its faces prescribe.
@@ -75,6 +76,7 @@ struct Program {
   std::vector<std::string> axes;
   std::shared_ptr<Pool> pool;
   int order = 0;           ///< accuracy of the spatial stencils, 2..16 even
+  int apron = 0;           ///< cells of an apron; 0: order/2
   bool stretched = false;  ///< CPML with kappa != 1
   std::string no_surface;  ///< why a free surface is refused, in words; empty where it is not
   std::vector<Parameter> parameters;
@@ -85,6 +87,7 @@ struct Program {
 
   int dims() const { return static_cast<int>(axes.size()); }
   int radius() const { return order / 2; }
+  int apron_cells() const { return apron > 0 ? apron : radius(); }
   const Field& field(const std::string& name) const;  ///< throws InternalError if there is none
   const Parameter* find_parameter(const std::string& name) const;
   const Coefficient* find_coefficient(const std::string& name) const;

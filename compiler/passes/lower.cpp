@@ -191,7 +191,7 @@ class KernelBuilder {
     ir::ArrayArgument argument{.identifier = identifier(field.name), .name = field.name, .written = written};
     if (field.time_order == 2 && level != 0) {
       argument.slot = 1;
-      argument.identifier += "_next";
+      argument.identifier += field.saved ? "_before" : "_next";
     }
     if (field.strip_axis >= 0) {
       if (piece_.region.kind == RegionKind::live || piece_.region.axis != field.strip_axis) {

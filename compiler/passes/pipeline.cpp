@@ -10,6 +10,7 @@
 #include "compiler/passes/absorb.hpp"
 #include "compiler/passes/check.hpp"
 #include "compiler/passes/dependences.hpp"
+#include "compiler/passes/differentiate.hpp"
 #include "compiler/passes/discretize_time.hpp"
 #include "compiler/passes/expand.hpp"
 #include "compiler/passes/hoist.hpp"
@@ -48,22 +49,24 @@ class Recorder {
   std::string last_;
 };
 
-}  // namespace
-
-Compilation compile(const EquationDefinition& definition, const PipelineOptions& options) {
+/// What the steps of one equation share: checked, in time steps, with its surfaces and layers.
+ir::Program physical_program(const EquationDefinition& definition, const PipelineOptions& options,
+                             Recorder& recorder) {
   if (options.order < 2 || options.order > 16 || options.order % 2 != 0) {
     throw UserError(fmt::format("order {}: supported are 2, 4, 6, 8, 10, 12, 14 and 16", options.order));
   }
-  Compilation result;
-  Recorder recorder(result, options.dumps);
   const ir::Equation stated = definition.instantiate(options.axes);
   const ir::Equation checked = recorder.run("check", [&] { return check(stated); });
   const ir::Program stepped =
       recorder.run("discretize_time", [&] { return discretize_time(checked, options.order); });
   const ir::Program surfaced = recorder.run("surface", [&] { return surface(stepped); });
-  result.physical = recorder.run("absorb", [&] { return absorb(surfaced, options.stretched); });
+  return recorder.run("absorb", [&] { return absorb(surfaced, options.stretched); });
+}
+
+/// From a program at derivative level to kernels.
+ir::KernelSet kernels(const ir::Program& physical, const PipelineOptions& options, Recorder& recorder) {
   // expand before hoist: only then do coefficients stand where they are read.
-  const ir::Program expanded = recorder.run("expand", [&] { return expand(result.physical); });
+  const ir::Program expanded = recorder.run("expand", [&] { return expand(physical); });
   const auto step = recorder.run("dependences", [&] {
     const bool host = options.target == Target::host;
     return dependences(expanded, host, host ? Concurrency::rows : Concurrency::points);
@@ -76,7 +79,34 @@ Compilation compile(const EquationDefinition& definition, const PipelineOptions&
   ir::KernelSet lowered = recorder.run("lower", [&] { return lower(program, pieces); });
   if (options.target == Target::host && options.windows)
     lowered = recorder.run("windows", [&] { return windows(std::move(lowered)); });
-  result.kernels = std::move(lowered);
+  return lowered;
+}
+
+}  // namespace
+
+Compilation compile(const EquationDefinition& definition, const PipelineOptions& options) {
+  Compilation result;
+  Recorder recorder(result, options.dumps);
+  result.physical = physical_program(definition, options, recorder);
+  result.kernels = kernels(result.physical, options, recorder);
+  return result;
+}
+
+AdjointCompilation compile_adjoint(const EquationDefinition& definition, const PipelineOptions& options,
+                                   bool unscaled) {
+  AdjointCompilation result;
+  Recorder recorder(result.forward, options.dumps);
+  const ir::Program physical = physical_program(definition, options, recorder);
+  result.adjoint = recorder.run("differentiate", [&] {
+    ir::Adjoint adjoint = differentiate(physical, unscaled);
+    ir::verify(adjoint.program, "differentiate");
+    return adjoint;
+  });
+  result.forward.physical = result.adjoint.forward;
+  result.forward.kernels = kernels(result.adjoint.forward, options, recorder);
+  Recorder backward(result.backward, options.dumps);
+  result.backward.physical = result.adjoint.program;
+  result.backward.kernels = kernels(result.adjoint.program, options, backward);
   return result;
 }
 

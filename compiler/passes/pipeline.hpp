@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compiler/dsl/dsl.hpp"
+#include "compiler/ir/adjoint.hpp"
 #include "compiler/ir/kernel.hpp"
 #include "compiler/passes/dependences.hpp"
 #include "compiler/passes/fuse.hpp"
@@ -38,6 +39,17 @@ struct Compilation {
   ir::KernelSet kernels;
   std::vector<PassRecord> passes;
 };
+
+/// A forward run that keeps what its gradient needs, and the step back.
+struct AdjointCompilation {
+  ir::Adjoint adjoint;
+  Compilation forward;   ///< computes what is to be kept beside the fields, whose values it does not change
+  Compilation backward;  ///< `physical` is the adjoint program
+};
+
+/// `unscaled`: see differentiate. Throws UserError where an equation has no adjoint.
+AdjointCompilation compile_adjoint(const EquationDefinition& definition, const PipelineOptions& options,
+                                   bool unscaled = false);
 
 /// Equation text to kernels. Deterministic: the same definition and options give the same result in any
 /// process.

@@ -137,10 +137,20 @@ class Executor<Real>::Impl {
   }
 
   State<Real>& state() { return state_; }
+  const ir::Program& program() const { return program_; }
+
+  std::vector<double> values(const std::string& name, const ir::Box& box) const {
+    const std::vector<Real>& array = state_.level(name, 0);
+    std::vector<double> result;
+    for_rows(layout_, box, [&](std::int64_t first, std::int64_t count, const ir::Extents&) {
+      for (std::int64_t i = first; i < first + count; ++i) result.push_back(static_cast<double>(array[at(i)]));
+    });
+    return result;
+  }
 
  private:
   void sample(const ir::Sample& op, std::span<const ir::PointReceiver> receivers, std::span<double> samples) {
-    const std::vector<Real>& now = state_.level(op.field, 0);
+    const std::vector<Real>& now = state_.level(op.field, op.level);
     const ir::Box& live = state_.of(op.field).live;
     for (std::size_t r = 0; r < receivers.size(); ++r) {
       for (const ir::FieldTaps& part : receivers[r].parts) {
@@ -161,7 +171,7 @@ class Executor<Real>::Impl {
     const FieldState<Real>& target = state_.of(op.field);
     std::vector<ir::Box> all;
     for (const ir::Region& region : op.regions) {
-      for (const ir::Box& box : boxes(region, *target.field, target.live, domain_, program_.radius())) {
+      for (const ir::Box& box : boxes(region, *target.field, target.live, domain_, program_.apron_cells())) {
         if (!is_empty(box)) all.push_back(box);
       }
     }
@@ -235,6 +245,19 @@ void Executor<Real>::set_parameter(const std::string& name, std::span<const doub
 template <class Real>
 void Executor<Real>::clear() {
   impl_->state().clear();
+}
+
+template <class Real>
+void Executor<Real>::clear_state() {
+  for (const ir::Field& field : impl_->program().fields) {
+    if (field.accumulator) continue;
+    for (auto& array : impl_->state().of(field.name).levels) std::fill(array.begin(), array.end(), Real(0));
+  }
+}
+
+template <class Real>
+std::vector<double> Executor<Real>::values(const std::string& name, const ir::Box& box) const {
+  return impl_->values(name, box);
 }
 
 template <class Real>

@@ -75,6 +75,8 @@ class Device {
   virtual void fill_zero(Buffer& buffer) = 0;
   virtual void upload(Buffer& to, std::size_t offset_bytes, const void* from, std::size_t bytes) = 0;
   virtual void download(const Buffer& from, std::size_t offset_bytes, void* to, std::size_t bytes) const = 0;
+  /// All of one buffer into another of the same size.
+  virtual void copy(const Buffer& from, Buffer& to) = 0;
   virtual void launch(const Launch& launch) = 0;
   /// buffer[element] += weight * amplitude, in the order given, in the working type.
   virtual void scatter_add(Buffer& buffer, DType dtype, std::span<const Weighted> to, double amplitude) = 0;

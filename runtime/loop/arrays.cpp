@@ -46,12 +46,13 @@ int common_halo(const ir::KernelSet& set) {
 }
 
 std::vector<ArrayPlan> plan_arrays(const ir::KernelSet& set, const ir::Domain& domain,
-                                   std::size_t element_bytes) {
+                                   std::size_t element_bytes, int least_halo) {
   std::vector<ArrayPlan> plans;
-  const int halo = common_halo(set);
+  const int halo = std::max(common_halo(set), least_halo);
   const bool joint = joint_strips(set);
   const Layout full = full_layout(domain, halo, element_bytes);
   for (const ir::Field& field : set.program.fields) {
+    if (field.saved) continue;  // in the history
     if (field.strip_axis < 0) {
       for (int slot = 0; slot < field.time_order; ++slot)
         plans.push_back({field_key(field.name, slot), full});
@@ -61,7 +62,7 @@ std::vector<ArrayPlan> plan_arrays(const ir::KernelSet& set, const ir::Domain& d
     for (int side = 0; side < 2; ++side) {
       ir::Range range = strip_range(domain, field.strip_axis, side, half, joint);
       if (range.size() == 0) continue;
-      const WideStrips wide = wide_strips(domain, half, joint, set.program.radius(), element_bytes);
+      const WideStrips wide = wide_strips(domain, half, joint, set.program.apron_cells(), element_bytes);
       if (field.strip_axis == domain.dims - 1 && wide.usable)
         range = wide.sides[static_cast<std::size_t>(side)];
       plans.push_back(

@@ -36,9 +36,10 @@ struct ArrayPlan {
 };
 
 /// Every array the kernels of `set` need on `domain`, in a fixed order: the one list that allocation and
-/// estimate share.
+/// estimate share. Values kept of every step are not among them. Full arrays have at least `least_halo` cells
+/// of halo.
 std::vector<ArrayPlan> plan_arrays(const ir::KernelSet& set, const ir::Domain& domain,
-                                   std::size_t element_bytes);
+                                   std::size_t element_bytes, int least_halo = 0);
 
 /// The halo every full array carries: the widest reach of any kernel.
 int common_halo(const ir::KernelSet& set);

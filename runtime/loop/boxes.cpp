@@ -27,7 +27,7 @@ Boxes::Boxes(const ir::KernelSet& set, const ir::Domain& domain, std::size_t ele
 
 WideStrips Boxes::wide(const ir::Piece& piece) const {
   const bool half = field(piece.stores.front()).stagger[at(domain_.dims - 1)] != 0;
-  return wide_strips(domain_, half, joint_, set_.program.radius(), element_bytes_);
+  return wide_strips(domain_, half, joint_, set_.program.apron_cells(), element_bytes_);
 }
 
 ir::Range Boxes::strip(const ir::Piece& piece, int axis, int side) const {
@@ -46,7 +46,7 @@ ir::Box Boxes::piece(const ir::Piece& piece, int side) const {
       const bool grown = axis == inner && strips.usable && piece.role != ir::Role::alone;
       const bool apron = piece.region.kind == ir::RegionKind::apron;
       ir::Range cut =
-          apron ? domain_.apron(axis, side, half, set_.program.radius()) : strip(piece, axis, side);
+          apron ? domain_.apron(axis, side, half, set_.program.apron_cells()) : strip(piece, axis, side);
       if (grown) cut = strips.sides[at(side)];
       // The grown strip holds the apron already.
       if (apron && axis == inner && strips.usable && domain_.dims > 1) cut = {cut.lo, cut.lo};
@@ -60,15 +60,15 @@ ir::Box Boxes::piece(const ir::Piece& piece, int side) const {
 ir::Box Boxes::core(const ir::Piece& base) const {
   const WideStrips strips = wide(base);
   const int inner = domain_.dims - 1;
-  const int radius = set_.program.radius();
+  const int cells = set_.program.apron_cells();
   ir::Box box = piece(base, 0);
   for (int axis = 0; axis < inner; ++axis) {
     ir::Range& range = box[at(axis)];
     const ir::Range between = common(range, {strip(base, axis, 0).hi, strip(base, axis, 1).lo});
     for (const ir::Store& store : base.stores) {
       const bool half = field(store).stagger[at(axis)] != 0;
-      const auto low = domain_.apron(axis, 0, half, radius);
-      const auto high = domain_.apron(axis, 1, half, radius);
+      const auto low = domain_.apron(axis, 0, half, cells);
+      const auto high = domain_.apron(axis, 1, half, cells);
       range = common({low.hi, high.lo}, common(range, domain_.live(field(store), axis)));
     }
     // Without such rows still a place between the strips, where the rows before and after it meet.

@@ -21,6 +21,7 @@
 #include "runtime/loop/engine.hpp"
 #include "runtime/loop/factor.hpp"
 #include "runtime/loop/halo.hpp"
+#include "runtime/loop/history.hpp"
 
 namespace ondula::loop {
 namespace {
@@ -79,17 +80,22 @@ class CompiledEngine final : public Engine {
         setup_(setup),
         device_(device),
         module_(std::move(module)),
-        halo_(common_halo(set_)),
-        arrays_(plan_arrays(set_, setup.domain, sizeof(Real)), device, sizeof(Real)) {
+        halo_(std::max(common_halo(set_), setup.least_halo)),
+        arrays_(plan_arrays(set_, setup.domain, sizeof(Real), halo_), device, sizeof(Real)) {
     for (const ir::Field& field : set_.program.fields) first_order_ |= field.kind != ir::FieldKind::scalar;
     for (const ir::Field& field : set_.program.fields) {
-      if (field.strip_axis >= 0) continue;
+      if (field.strip_axis >= 0 || field.saved) continue;
       two_levels_ |= field.time_order == 2;
       halos_.emplace(field.name, HaloFiller(setup.domain, field, first_order_, halo_));
     }
     clear();
     upload_profiles();
     for (const ir::Kernel& kernel : set_.kernels) {
+      for (std::size_t a = 0; a < kernel.arrays.size(); ++a) {
+        const ir::ArrayArgument& argument = kernel.arrays[a];
+        if (argument.kind == ir::ArrayKind::field && set_.program.field(argument.name).saved)
+          externals_.push_back({argument.name, argument.slot == 1, launches_[0].size(), a});
+      }
       launches_[0].push_back(bound(kernel, 0));
       launches_[1].push_back(bound(kernel, 1));
     }
@@ -101,9 +107,50 @@ class CompiledEngine final : public Engine {
     for (const ir::Coefficient& c : set_.program.coefficients) compute_coefficient(c);
   }
 
-  void clear() override {
+  void clear(bool sums) override {
     for (auto& [key, array] : arrays_.all()) {
-      if (key.kind == ir::ArrayKind::field) device_.fill_zero(array.buffer);
+      if (key.kind != ir::ArrayKind::field) continue;
+      if (sums || !set_.program.field(key.name).accumulator) device_.fill_zero(array.buffer);
+    }
+  }
+
+  std::vector<double> values(const std::string& name, const ir::Box& box) const override {
+    const auto& array = arrays_.at(field_key(name, slot(set_.program.field(name), 0)));
+    const Real* const data = static_cast<const Real*>(array.buffer.data());
+    std::vector<double> result;
+    result.reserve(at(box[0].size() * box[1].size() * box[2].size()));
+    ir::Extents i{};
+    for (i[0] = box[0].lo; i[0] < box[0].hi; ++i[0]) {
+      for (i[1] = box[1].lo; i[1] < box[1].hi; ++i[1]) {
+        for (i[2] = box[2].lo; i[2] < box[2].hi; ++i[2])
+          result.push_back(static_cast<double>(data[array.layout.at(i)]));
+      }
+    }
+    return result;
+  }
+
+  std::unique_ptr<History> make_history(const std::vector<ir::Save>& saves, std::int64_t slots) override {
+    return std::make_unique<DeviceHistory>(device_, saves, slots,
+                                           full_layout(setup_.domain, halo_, sizeof(Real)), sizeof(Real));
+  }
+
+  void bind(History& history, std::int64_t slot) override {
+    auto& kept = dynamic_cast<DeviceHistory&>(history);
+    for (const External& e : externals_) {
+      const std::int64_t from = e.previous ? slot - 1 : slot;
+      Real* const data = static_cast<Real*>(kept.buffer(kept.find(e.field), from).data());
+      launches_[0][e.kernel].arrays[e.argument] = data + kept.layout().origin;
+      launches_[1][e.kernel].arrays[e.argument] = data + kept.layout().origin;
+    }
+  }
+
+  void keep(History& history, std::int64_t slot) const override {
+    auto& kept = dynamic_cast<DeviceHistory&>(history);
+    for (std::size_t s = 0; s < kept.saves().size(); ++s) {
+      const ir::Field& field = set_.program.field(kept.saves()[s].field);
+      if (field.saved) continue;  // written there by the step
+      const auto& array = arrays_.at(field_key(field.name, this->slot(field, 0)));
+      device_.copy(array.buffer, kept.buffer(s, slot));
     }
   }
 
@@ -195,7 +242,7 @@ class CompiledEngine final : public Engine {
     double largest = 0;
     std::mutex mutex;
     for (const ir::Field& field : set_.program.fields) {
-      if (field.strip_axis >= 0) continue;
+      if (field.strip_axis >= 0 || field.saved) continue;
       const auto& array = arrays_.at(field_key(field.name, slot(field, 0)));
       const Real* const data = static_cast<const Real*>(array.buffer.data());
       device_.parallel(array.layout.size, [&](std::int64_t begin, std::int64_t end) {
@@ -300,7 +347,7 @@ class CompiledEngine final : public Engine {
     result.to.reserve(source.taps.size());
     for (const ir::Tap& tap : source.taps) {
       const double factor =
-          source.raw ? 1.0 : source_factor(injection.factor, setup_.symbols, *padded_, tap.index);
+          source.raw ? 1.0 : source_factor(injection.factor, setup_.symbols, *padded_, tap.index, &setup_.domain);
       result.to.push_back({layout.at(tap.index), factor * tap.weight});
     }
     return result;
@@ -395,6 +442,7 @@ class CompiledEngine final : public Engine {
       return found == arrays_.all().end() ? nullptr : found->second.buffer.data();
     }
     int slot = 0;
+    if (argument.kind == ir::ArrayKind::field && set_.program.field(argument.name).saved) return nullptr;
     if (argument.kind == ir::ArrayKind::field && set_.program.field(argument.name).time_order == 2) {
       slot = argument.slot == 0 ? parity : 1 - parity;
     }
@@ -420,6 +468,13 @@ class CompiledEngine final : public Engine {
     }
   }
 
+  /// A kernel's argument that is an array of the history.
+  struct External {
+    std::string field;
+    bool previous = false;
+    std::size_t kernel = 0, argument = 0;
+  };
+
   ir::KernelSet set_;
   EngineSetup setup_;
   device::Device& device_;
@@ -433,6 +488,7 @@ class CompiledEngine final : public Engine {
   std::unique_ptr<PaddedModel> padded_;
   std::map<std::string, HaloFiller> halos_;
   std::array<std::vector<device::Launch>, 2> launches_;
+  std::vector<External> externals_;
   std::vector<Deposit> deposits_;
   std::map<std::string, std::vector<Pickup>> receivers_;  // by field
   std::map<std::string, std::size_t> taps_;               // how many, by field
@@ -451,13 +507,20 @@ std::unique_ptr<Engine> make_compiled_engine(const passes::Compilation& compilat
 }
 
 std::size_t compiled_engine_bytes(const passes::Compilation& compilation, const ir::Domain& domain,
-                                  DType dtype) {
+                                  DType dtype, int least_halo) {
   const std::size_t element = dtype == DType::float32 ? sizeof(float) : sizeof(double);
   std::size_t bytes = 0;
-  for (const ArrayPlan& plan : plan_arrays(compilation.kernels, domain, element)) {
+  for (const ArrayPlan& plan : plan_arrays(compilation.kernels, domain, element, least_halo)) {
     bytes += static_cast<std::size_t>(plan.layout.size) * element;
   }
   return bytes;
+}
+
+std::size_t history_slot_bytes(const passes::Compilation& compilation, const ir::Domain& domain, DType dtype,
+                               int least_halo, std::size_t saves) {
+  const std::size_t element = dtype == DType::float32 ? sizeof(float) : sizeof(double);
+  const int halo = std::max(common_halo(compilation.kernels), least_halo);
+  return saves * static_cast<std::size_t>(full_layout(domain, halo, element).size) * element;
 }
 
 }  // namespace ondula::loop

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/ir/adjoint.hpp"
 #include "compiler/ir/domain.hpp"
 #include "compiler/ir/evaluate.hpp"
 #include "compiler/ir/points.hpp"
@@ -18,14 +19,20 @@
 
 namespace ondula::loop {
 
+/// What a run keeps of its steps: slot 0 the state it starts from, slot n + 1 what step n left.
+class History {
+ public:
+  virtual ~History() = default;
+};
+
 /// Fields are exchanged as the values of the padded domain (Domain::total per axis), C order, in double.
 class Engine {
  public:
   virtual ~Engine() = default;
   /// The models from which coefficients follow; before the first shot and whenever they change.
   virtual void set_models(const Models& models) = 0;
-  /// All fields and memory variables to zero.
-  virtual void clear() = 0;
+  /// All fields and memory variables to zero; with `sums` the accumulators of an adjoint too.
+  virtual void clear(bool sums = true) = 0;
   /// Level 0 is now, -1 the step before (second-order fields); values where the field does not live become 0.
   virtual void set_field(const std::string& name, int level, std::span<const double> values) = 0;
   /// 0 where the field does not live.
@@ -41,6 +48,15 @@ class Engine {
   virtual void restore(const Snapshot& snapshot) = 0;
   /// The largest magnitude over all state fields; NaN if any value is not finite.
   virtual double magnitude() const = 0;
+  /// A field's values on `box`, C order: in the padded grid's indices, which may lie beyond it within the halo.
+  virtual std::vector<double> values(const std::string& name, const ir::Box& box) const = 0;
+
+  /// Room for `saves` of so many slots, for this engine and that of the adjoint.
+  virtual std::unique_ptr<History> make_history(const std::vector<ir::Save>& saves, std::int64_t slots) = 0;
+  /// Fields that are kept of every step are those of `slot`; at level -1, those of the slot before.
+  virtual void bind(History& history, std::int64_t slot) = 0;
+  /// Copies the state's other saved fields into `slot`.
+  virtual void keep(History& history, std::int64_t slot) const = 0;
 };
 
 /// What both engines need to know.
@@ -49,6 +65,7 @@ struct EngineSetup {
   ir::Symbols symbols;  ///< dt, h_AXIS
   ir::LayerOptions layer;
   DType dtype = DType::float32;
+  int least_halo = 0;  ///< of full arrays: engines that share a history have the same
 };
 
 /// Both throw UserError where the domain has a free surface that the equation refuses.
@@ -60,6 +77,9 @@ std::unique_ptr<Engine> make_compiled_engine(const passes::Compilation& compilat
 
 /// Bytes a compiled engine allocates on its device, without allocating them.
 std::size_t compiled_engine_bytes(const passes::Compilation& compilation, const ir::Domain& domain,
-                                  DType dtype);
+                                  DType dtype, int least_halo = 0);
+/// Bytes of a history's slot on the device.
+std::size_t history_slot_bytes(const passes::Compilation& compilation, const ir::Domain& domain, DType dtype,
+                               int least_halo, std::size_t saves);
 
 }  // namespace ondula::loop

@@ -2,13 +2,15 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/loop/factor.hpp"
 
+#include <algorithm>
+
 #include "compiler/error.hpp"
 
 namespace ondula::loop {
 namespace {
 
 double harmonic_mean(ir::Expr average, const ir::Symbols& symbols, const PaddedModel& model,
-                     const ir::Extents& index) {
+                     const ir::Extents& index, const ir::Domain* surfaces) {
   double count = 0;
   double sum = 0;
   for (unsigned corner = 0; corner < 8; ++corner) {
@@ -21,7 +23,7 @@ double harmonic_mean(ir::Expr average, const ir::Symbols& symbols, const PaddedM
     }
     if (!exists) continue;
     count += 1;
-    sum += 1.0 / source_factor(average->args[0], symbols, model, node);
+    sum += 1.0 / source_factor(average->args[0], symbols, model, node, surfaces);
   }
   return count / sum;
 }
@@ -29,25 +31,31 @@ double harmonic_mean(ir::Expr average, const ir::Symbols& symbols, const PaddedM
 }  // namespace
 
 double source_factor(ir::Expr factor, const ir::Symbols& symbols, const PaddedModel& model,
-                     const ir::Extents& index) {
+                     const ir::Extents& index, const ir::Domain* surfaces) {
   switch (factor->kind) {
     case ir::Kind::average:
-      return harmonic_mean(factor, symbols, model, index);
+      return harmonic_mean(factor, symbols, model, index, surfaces);
     case ir::Kind::product: {
       double value = 1;
-      for (const ir::Expr arg : factor->args) value *= source_factor(arg, symbols, model, index);
+      for (const ir::Expr arg : factor->args) value *= source_factor(arg, symbols, model, index, surfaces);
       return value;
     }
     case ir::Kind::sum: {
       double value = 0;
-      for (const ir::Expr arg : factor->args) value += source_factor(arg, symbols, model, index);
+      for (const ir::Expr arg : factor->args) value += source_factor(arg, symbols, model, index, surfaces);
       return value;
     }
     case ir::Kind::quotient:
-      return source_factor(factor->args[0], symbols, model, index) /
-             source_factor(factor->args[1], symbols, model, index);
-    case ir::Kind::surface:  // the material itself: what a surface makes of it is for updates alone
-      return source_factor(factor->args[0], symbols, model, index);
+      return source_factor(factor->args[0], symbols, model, index, surfaces) /
+             source_factor(factor->args[1], symbols, model, index, surfaces);
+    case ir::Kind::surface: {
+      int met = 0;
+      for (int axis = 0; surfaces != nullptr && axis < surfaces->dims; ++axis)
+        met += surfaces->surfaces(axis, index[static_cast<std::size_t>(axis)]);
+      const auto last = factor->args.size() - 1;
+      const std::size_t which = std::min(static_cast<std::size_t>(met), last);
+      return source_factor(factor->args[which], symbols, model, index, surfaces);
+    }
     case ir::Kind::parameter:
       return model.at(factor->name, index);
     default:

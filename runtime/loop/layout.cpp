@@ -88,16 +88,16 @@ ir::Range strip_range(const ir::Domain& domain, int axis, int side, bool half, b
   return {std::min(nodes.lo, halves.lo), std::max(nodes.hi, halves.hi)};
 }
 
-WideStrips wide_strips(const ir::Domain& domain, bool half, bool joint, int radius,
+WideStrips wide_strips(const ir::Domain& domain, bool half, bool joint, int apron,
                        std::size_t element_bytes) {
   const int axis = domain.dims - 1;
   const std::int64_t unit = line_bytes / static_cast<std::int64_t>(element_bytes);
   const ir::Range lo = strip_range(domain, axis, 0, half, joint);
   const ir::Range hi = strip_range(domain, axis, 1, half, joint);
   WideStrips wide;
-  wide.sides[0] = {lo.lo, lo.size() == 0 ? lo.lo : rounded(lo.hi + radius, unit)};
-  wide.sides[1] = {hi.size() == 0 ? hi.hi : (hi.lo - radius) / unit * unit, hi.hi};
-  wide.usable = domain.dims > 1 && wide.sides[0].hi <= wide.sides[1].lo && hi.lo - radius >= lo.hi;
+  wide.sides[0] = {lo.lo, lo.size() == 0 ? lo.lo : rounded(lo.hi + apron, unit)};
+  wide.sides[1] = {hi.size() == 0 ? hi.hi : (hi.lo - apron) / unit * unit, hi.hi};
+  wide.usable = domain.dims > 1 && wide.sides[0].hi <= wide.sides[1].lo && hi.lo - apron >= lo.hi;
   return wide;
 }
 

@@ -29,6 +29,12 @@ ModelArray::ModelArray(std::span<const double> values) {
   for (const double v : values) floats_.push_back(static_cast<float>(v));
 }
 
+std::int64_t model_node(const ir::Domain& domain, int axis, std::int64_t i) {
+  const auto a = static_cast<std::size_t>(axis);
+  const std::int64_t node = ir::parameter_node(domain, axis, i) - domain.pad[a][0];
+  return std::clamp<std::int64_t>(node, 0, domain.shape[a] - 1);
+}
+
 PaddedModel::PaddedModel(const ir::Domain& domain, const Models& models, int halo)
     : models_(models), dims_(domain.dims), halo_(halo) {
   std::int64_t stride = 1;
@@ -37,11 +43,8 @@ PaddedModel::PaddedModel(const ir::Domain& domain, const Models& models, int hal
     stride_[a] = stride;
     stride *= domain.shape[a];
     auto& map = maps_[a];
-    for (std::int64_t i = -halo; i < domain.total(axis) + halo; ++i) map.push_back(i);
-    for (const ir::Repeat& repeat : ir::parameter_images(domain, axis, halo)) {
-      map[static_cast<std::size_t>(repeat.to + halo)] = repeat.from;
-    }
-    for (std::int64_t& i : map) i = std::clamp<std::int64_t>(i - domain.pad[a][0], 0, domain.shape[a] - 1);
+    for (std::int64_t i = -halo; i < domain.total(axis) + halo; ++i)
+      map.push_back(model_node(domain, axis, i));
   }
 }
 

@@ -41,8 +41,12 @@ class ModelArray {
 
 using Models = std::map<std::string, ModelArray>;
 
+/// The index along `axis` of the model's node whose values stand at padded index `i`, in a layer or beyond a
+/// face (ir::parameter_node).
+std::int64_t model_node(const ir::Domain& domain, int axis, std::int64_t i);
+
 /// Nodal values of the padded domain and `halo` cells beyond: edge values under layers and beyond absorbing
-/// and rigid faces, mirror images at free surfaces, the other end at periodic faces.
+/// faces, mirror images at free surfaces and rigid walls, the other end at periodic faces.
 class PaddedModel {
  public:
   PaddedModel(const ir::Domain& domain, const Models& models, int halo);

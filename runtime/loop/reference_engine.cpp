@@ -4,12 +4,19 @@
 #include "compiler/reference/executor.hpp"
 #include "runtime/loop/engine.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
 
 namespace ondula::loop {
 namespace {
+
+/// Whole fields in double, which holds either working type.
+struct ReferenceHistory final : History {
+  std::vector<ir::Save> saves;
+  std::vector<std::vector<std::vector<double>>> slots;  // by slot and save
+};
 
 template <class Real>
 class ReferenceEngine final : public Engine {
@@ -37,7 +44,34 @@ class ReferenceEngine final : public Engine {
     }
   }
 
-  void clear() override { executor_.clear(); }
+  void clear(bool sums) override { sums ? executor_.clear() : executor_.clear_state(); }
+
+  std::vector<double> values(const std::string& name, const ir::Box& box) const override {
+    return executor_.values(name, box);
+  }
+
+  std::unique_ptr<History> make_history(const std::vector<ir::Save>& saves, std::int64_t slots) override {
+    auto history = std::make_unique<ReferenceHistory>();
+    history->saves = saves;
+    history->slots.resize(static_cast<std::size_t>(slots), std::vector<std::vector<double>>(saves.size()));
+    return history;
+  }
+
+  void bind(History& history, std::int64_t slot) override {
+    const auto& kept = dynamic_cast<const ReferenceHistory&>(history);
+    for (std::size_t s = 0; s < kept.saves.size(); ++s) {
+      const ir::Save& save = kept.saves[s];
+      if (!has(save.name)) continue;
+      executor_.set_field(save.name, 0, kept.slots[static_cast<std::size_t>(slot)][s]);
+      if (save.previous) executor_.set_field(save.name, -1, kept.slots[static_cast<std::size_t>(slot - 1)][s]);
+    }
+  }
+
+  void keep(History& history, std::int64_t slot) const override {
+    auto& kept = dynamic_cast<ReferenceHistory&>(history);
+    for (std::size_t s = 0; s < kept.saves.size(); ++s)
+      kept.slots[static_cast<std::size_t>(slot)][s] = executor_.field(kept.saves[s].field, 0);
+  }
   void set_field(const std::string& name, int level, std::span<const double> values) override {
     executor_.set_field(name, level, values);
   }
@@ -93,6 +127,11 @@ class ReferenceEngine final : public Engine {
   }
 
  private:
+  bool has(const std::string& name) const {
+    return std::any_of(program_.fields.begin(), program_.fields.end(),
+                       [&](const ir::Field& f) { return f.name == name; });
+  }
+
   ir::Program program_;
   EngineSetup setup_;
   reference::Executor<Real> executor_;

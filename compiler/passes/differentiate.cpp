@@ -1,0 +1,365 @@
+// The step backwards, operation by operation.
+// SPDX-License-Identifier: MIT
+#include "compiler/passes/differentiate.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "compiler/error.hpp"
+#include "compiler/passes/accumulations.hpp"
+#include "compiler/passes/cotangents.hpp"
+#include "compiler/passes/parity.hpp"
+
+namespace ondula::passes {
+namespace {
+
+using ir::Expr;
+using ir::Kind;
+using ir::Region;
+using ir::RegionKind;
+
+/// What a field's adjoint gains: everywhere, and on the strips of each axis with what lies beside them.
+struct Gains {
+  std::vector<Expr> live;
+  std::map<int, std::vector<Expr>> strips;
+};
+
+class Differentiator {
+ public:
+  Differentiator(const ir::Program& physical, bool unscaled)
+      : physical_(physical),
+        pool_(*physical.pool),
+        uses_(uses(physical)),
+        variables_(choose_variables(physical, uses_, unscaled)) {
+    adjoint_.forward = physical;
+    ir::Program& program = adjoint_.program;
+    program.equation = physical.equation;
+    program.description = physical.description;
+    program.direction = "adjoint";
+    program.axes = physical.axes;
+    program.pool = physical.pool;
+    program.order = physical.order;
+    program.stretched = physical.stretched;
+    program.no_surface = physical.no_surface;
+    program.parameters = physical.parameters;
+    program.fields = physical.fields;
+    for (ir::Field& field : program.fields) field.half_step = false;
+    products();
+    cotangents_ = std::make_unique<Cotangents>(physical_, uses_, variables_, program);
+  }
+
+  ir::Adjoint run() {
+    std::vector<GradientTerm> terms = gradient_terms(physical_, uses_, variables_);
+    const SavePlan plan = plan_saves(physical_, terms);
+    Accumulations accumulations(physical_, uses_, variables_, terms, plan, *cotangents_, adjoint_);
+    accumulations_ = &accumulations;
+    for (std::size_t i = physical_.operations.size(); i-- > 0;) reverse(i);
+    for (const ir::Field& field : physical_.fields) {
+      if (!cotangents_->early(field.name)) advance(field.name);
+    }
+    finish();
+    widen_aprons();
+    decisions(terms, plan);
+    adjoint_.divisors.erase(std::unique(adjoint_.divisors.begin(), adjoint_.divisors.end()), adjoint_.divisors.end());
+    return std::move(adjoint_);
+  }
+
+ private:
+  void reverse(std::size_t i) {
+    const ir::Operation& operation = physical_.operations[i];
+    if (std::holds_alternative<ir::Halo>(operation)) {
+      statement(i);
+    } else if (const auto* injection = std::get_if<ir::Injection>(&operation)) {
+      if (cotangents_->early(injection->field)) advance(injection->field);
+      sample(injection->field);
+    } else if (const auto* update = std::get_if<ir::Update>(&operation)) {
+      if (cotangents_->early(update->field)) advance(update->field);
+    }
+  }
+
+  /// A statement's fields are complete: their adjoints are updated in its order, then given their images.
+  void statement(std::size_t last) {
+    std::vector<std::string> fields;
+    for (std::size_t i = last + 1; i-- > 0;) {
+      const auto* halo = std::get_if<ir::Halo>(&physical_.operations[i]);
+      if (halo == nullptr) break;
+      if (cotangents_->early(halo->field) && !advanced_.contains(halo->field))
+        fields.insert(fields.begin(), halo->field);
+    }
+    for (const std::string& field : fields) advance(field);
+    for (const std::string& field : fields) out().push_back(ir::Halo{field, 1});
+  }
+
+  /// The adjoint's variables behind a field's adjoint are read here, for the gradients of sources.
+  void sample(const std::string& field) {
+    for (const auto& [factor, state] : recovered(field).terms) {
+      const int level = cotangents_->early(field) ? 1 : 0;
+      const bool known = std::any_of(sampled_.begin(), sampled_.end(), [&](const std::string& s) { return s == state; });
+      if (known) continue;
+      sampled_.push_back(state);
+      out().push_back(ir::Sample{state, level});
+    }
+  }
+
+  std::vector<ir::Operation>& out() { return adjoint_.program.operations; }
+
+  /// The update of a field's adjoint.
+  void advance(const std::string& name) {
+    if (!advanced_.insert(name).second) return;
+    const AdjointState& state = variables_.states.at(name);
+    const bool late = !cotangents_->early(name);
+    if (late) settle();
+    if (state.kept == Kept::law) {
+      for (const std::string& member : state.group) advanced_.insert(member);
+      law(state);
+      return;
+    }
+    const ir::Field& field = physical_.field(name);
+    std::vector<Expr> own = carried(name);
+    Gains gains = gains_of(name, state.sign);
+    flush();
+    if (field.strip_axis >= 0) {
+      memory(field, state, own, gains);
+      return;
+    }
+    const Expr scale = state.kept == Kept::scaled ? state.scale : pool_.constant(1);
+    if (!gains.live.empty()) own.push_back(pool_.product({scale, pool_.sum(gains.live)}));
+    update(name, pool_.sum(std::move(own)), false, everywhere());
+    for (const auto& [axis, list] : gains.strips) spread(name, pool_.product({scale, pool_.sum(list)}), axis);
+    if (late) late_.push_back(name);
+  }
+
+  /// lambda * (sum of all gains) + 2 mu * own, as the forward law has it.
+  void law(const AdjointState& state) {
+    std::map<std::string, Gains> gains;
+    Gains all;
+    for (const std::string& member : state.group) {
+      const Gains& own = gains[member] = gains_of(member, state.sign);
+      all.live.insert(all.live.end(), own.live.begin(), own.live.end());
+      for (const auto& [axis, list] : own.strips)
+        all.strips[axis].insert(all.strips[axis].end(), list.begin(), list.end());
+    }
+    flush();
+    const auto both = [&](const std::vector<Expr>& sum, const std::vector<Expr>& own) {
+      std::vector<Expr> terms = {pool_.product({state.lambda, pool_.sum(sum)})};
+      if (!own.empty()) terms.push_back(pool_.product({state.twice_mu, pool_.sum(own)}));
+      return terms;
+    };
+    for (const std::string& member : state.group) {
+      std::vector<Expr> value = carried(member);
+      for (const Expr term : both(all.live, gains[member].live)) value.push_back(term);
+      update(member, pool_.sum(std::move(value)), false, everywhere());
+    }
+    for (const auto& [axis, list] : all.strips) {
+      for (const std::string& member : state.group)
+        spread(member, pool_.sum(both(list, gains[member].strips[axis])), axis);
+    }
+    for (const std::string& member : state.group) late_.push_back(member);
+  }
+
+  void memory(const ir::Field& field, const AdjointState& state, std::vector<Expr> own, const Gains& gains) {
+    std::vector<Expr> terms = gains.live;
+    for (const auto& [axis, list] : gains.strips) {
+      if (axis != field.strip_axis) {
+        throw UserError(fmt::format(
+            "equation {}: derivatives along two axes are nested, as in grad(div(v)): no adjoint is derived for "
+            "their absorbing layer yet",
+            physical_.equation));
+      }
+      terms.insert(terms.end(), list.begin(), list.end());
+    }
+    if (!terms.empty()) {
+      const Expr scale = state.kept == Kept::scaled ? state.scale : pool_.constant(1);
+      own.push_back(pool_.product({scale, pool_.sum(std::move(terms))}));
+    }
+    update(field.name, pool_.sum(std::move(own)), false, {Region{RegionKind::strip, field.strip_axis}});
+  }
+
+  /// What of the adjoint itself stays: the transposes of the field's own older levels.
+  std::vector<Expr> carried(const std::string& name) {
+    std::vector<Expr> terms;
+    for (const Use& use : uses_) {
+      if (!use.self || use.target != name) continue;
+      std::vector<Expr> factors = use.profiles;
+      factors.push_back(use.coefficient);
+      factors.push_back(pool_.field(name, use.atom->level));
+      terms.push_back(pool_.product(std::move(factors)));
+    }
+    return terms;
+  }
+
+  Gains gains_of(const std::string& name, int sign) {
+    Gains gains;
+    const ir::Field& field = physical_.field(name);
+    for (const int level : {1, 0}) {
+      for (const Part& part : cotangents_->of(pool_.field(name, level))) {
+        const Expr term = pool_.product({pool_.constant(sign * part.sign), part.value});
+        const bool strip = part.axis >= 0;
+        if (strip && field.strip_axis < 0 && !vanishes(part.value)) {
+          throw InternalError("a cotangent of " + name + " that does not vanish off its strips");
+        }
+        (strip ? gains.strips[part.axis] : gains.live).push_back(term);
+      }
+    }
+    return gains;
+  }
+
+  /// Beyond its strips: it holds a memory variable, or something else that lives on them.
+  bool vanishes(Expr e) const {
+    if (e->kind == Kind::field) return adjoint_.program.field(e->name).strip_axis >= 0;
+    if (e->kind == Kind::profile) return true;
+    return std::any_of(e->args.begin(), e->args.end(), [&](Expr arg) { return vanishes(arg); });
+  }
+
+  void update(const std::string& field, Expr value, bool accumulate, std::vector<Region> regions) {
+    // An adjoint that only stays as it is needs no update.
+    const bool idle = !accumulate && value == pool_.field(field, 0);
+    if (idle) return;
+    out().push_back(ir::Update{field, 1, value, accumulate, std::move(regions), location(field)});
+  }
+
+  void spread(const std::string& field, Expr value, int axis) {
+    update(field, value, true, {Region{RegionKind::strip, axis}});
+    if (reach(value, axis, physical_.radius()) > 0)
+      update(field, value, true, {Region{RegionKind::apron, axis}});
+  }
+
+  ir::Location location(const std::string& field) const {
+    for (const ir::Operation& operation : physical_.operations) {
+      const auto* update = std::get_if<ir::Update>(&operation);
+      if (update != nullptr && update->field == field) return update->location;
+    }
+    return physical_.field(field).location;
+  }
+
+  static std::vector<Region> everywhere() { return {Region{RegionKind::live, -1}}; }
+
+  void flush() {
+    for (ir::Operation& operation : cotangents_->take_pending()) out().push_back(std::move(operation));
+  }
+
+  /// Accumulators read adjoints that the updates at the step's end overwrite.
+  void settle() {
+    if (settled_) return;
+    settled_ = true;
+    for (ir::Operation& operation : accumulations_->updates()) out().push_back(std::move(operation));
+  }
+
+  /// Residuals enter what was sampled before the forward step began, hence at the end of the step back.
+  void finish() {
+    settle();
+    for (const ir::Operation& operation : physical_.operations) {
+      const auto* sample = std::get_if<ir::Sample>(&operation);
+      if (sample == nullptr) continue;
+      const AdjointState& state = variables_.states.at(sample->field);
+      const Expr sign = pool_.constant(state.sign);
+      if (state.kept == Kept::law) {
+        for (const std::string& member : state.group) {
+          std::vector<Expr> factor = {state.lambda};
+          if (member == sample->field) factor.push_back(state.twice_mu);
+          out().push_back(ir::Injection{sample->field, member, 1, pool_.product({sign, pool_.sum(factor)})});
+        }
+        continue;
+      }
+      const Expr scale = state.kept == Kept::scaled ? state.scale : pool_.constant(1);
+      out().push_back(ir::Injection{sample->field, sample->field, 1, pool_.product({sign, scale})});
+    }
+    for (const std::string& name : late_) out().push_back(ir::Halo{name, 1});
+    for (const ir::Field& field : physical_.fields) {
+      if (field.strip_axis >= 0) continue;
+      ir::AdjointVariable variable;
+      variable.field = field.name;
+      variable.value = recovered(field.name);
+      for (const Use& use : uses_) {
+        if (use.self && use.target == field.name && use.atom->level == -1)
+          variable.previous = static_cast<int>(use.coefficient->number.value());
+      }
+      adjoint_.variables.push_back(std::move(variable));
+    }
+  }
+
+  /// The adjoint from its variables.
+  ir::Combination recovered(const std::string& field) {
+    const AdjointState& state = variables_.states.at(field);
+    const Expr sign = pool_.constant(state.sign);
+    if (state.kept == Kept::plain) return {{{sign, field}}};
+    if (state.kept == Kept::scaled)
+      return {{{pool_.product({sign, pool_.function("inverse_or_zero", {state.scale})}), field}}};
+    const auto count = static_cast<int>(state.group.size());
+    const Expr inverse = pool_.function("inverse_or_zero", {state.twice_mu});
+    ir::Combination result;
+    for (const std::string& member : state.group) {
+      std::vector<Expr> by_count;
+      for (int k = 0; k < count; ++k) {
+        const Expr bulk = pool_.sum({pool_.product({pool_.constant(count - k), state.lambda}), state.twice_mu});
+        std::vector<Expr> terms = {pool_.product({pool_.constant(ir::Number::ratio(-1, count - k)), inverse}),
+                                   pool_.quotient(pool_.constant(1), pool_.product({pool_.constant(count - k), bulk}))};
+        if (member == field) terms.insert(terms.begin(), inverse);
+        by_count.push_back(pool_.product({sign, pool_.sum(std::move(terms))}));
+      }
+      result.terms.emplace_back(pool_.surface(std::move(by_count)), member);
+    }
+    return result;
+  }
+
+  void products() {
+    for (const auto& [cotangent, represented] : variables_.cotangents) {
+      if (!represented.product) continue;
+      ir::Field field = product_field(physical_, uses_, cotangent);
+      field.name = field.group = represented.field;
+      field.unit = "";
+      field.time_order = 1;
+      field.half_step = false;
+      adjoint_.program.fields.push_back(std::move(field));
+    }
+  }
+
+  void widen_aprons() {
+    int widest = physical_.radius();
+    for (const ir::Operation& operation : out()) {
+      const auto* update = std::get_if<ir::Update>(&operation);
+      if (update == nullptr || update->regions.at(0).kind != RegionKind::apron) continue;
+      widest = std::max(widest, reach(update->value, update->regions[0].axis, physical_.radius()));
+    }
+    adjoint_.program.apron = widest;
+  }
+
+  void decisions(const std::vector<GradientTerm>& terms, const SavePlan& plan) {
+    adjoint_.decisions = variables_.decisions;
+    static constexpr const char* words[] = {"from what the field gains in a step, saved before and after",
+                                            "from the saved sum it multiplies", "computed from saved fields"};
+    for (const GradientTerm& term : terms) {
+      adjoint_.decisions.push_back(fmt::format("gradient of {}: {}", ir::text(term.coefficient, physical_.axes),
+                                               words[static_cast<std::size_t>(term.supply)]));
+    }
+    std::vector<std::string> kept;
+    for (const std::string& field : plan.fields) kept.push_back(field);
+    for (const std::size_t value : plan.values)
+      kept.push_back("the sum that " + ir::text(terms[value].coefficient, physical_.axes) + " multiplies");
+    adjoint_.decisions.push_back(fmt::format("kept of each step: {} array{}: {}", kept.size(),
+                                             kept.size() == 1 ? "" : "s", fmt::join(kept, "; ")));
+  }
+
+  const ir::Program& physical_;
+  ir::Pool& pool_;
+  std::vector<Use> uses_;
+  AdjointVariables variables_;
+  ir::Adjoint adjoint_;
+  std::unique_ptr<Cotangents> cotangents_;
+  Accumulations* accumulations_ = nullptr;
+  std::set<std::string> advanced_;
+  std::vector<std::string> late_, sampled_;
+  bool settled_ = false;
+};
+
+}  // namespace
+
+ir::Adjoint differentiate(const ir::Program& physical, bool unscaled) {
+  return Differentiator(physical, unscaled).run();
+}
+
+}  // namespace ondula::passes

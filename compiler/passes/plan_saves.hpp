@@ -1,0 +1,24 @@
+// plan_saves: the fewest arrays a forward run must keep of every step.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "compiler/passes/gradient_terms.hpp"
+
+namespace ondula::passes {
+
+/// What is kept of each step.
+struct SavePlan {
+  std::set<std::string> fields;     ///< of the forward program, as they are at the step's end
+  std::vector<std::size_t> values;  ///< terms whose forward sum is computed and kept
+};
+
+/// Chooses every term's supply so that the fewest arrays are kept, by trying all ways (a cut through the graph
+/// from fields to terms; there are few terms). Of equal ways the one that computes least again. Throws
+/// UserError where a term has no way.
+SavePlan plan_saves(const ir::Program& physical, std::vector<GradientTerm>& terms);
+
+}  // namespace ondula::passes
