@@ -203,7 +203,8 @@ TEST_CASE("sensitivity: values of the equations' own coefficients are the refere
   double worst = 0;
   int compared = 0;
   for (const ir::Domain& domain : domains()) {
-    for (const EquationDefinition& definition : {equations::elastic(), equations::acoustic_density()}) {
+    for (const EquationDefinition& definition :
+         {equations::elastic(), equations::acoustic_density(), equations::acoustic()}) {
       const ir::Program program = physical(definition, domain.dims);
       Medium medium(domain);
       const loop::Models models = medium.models();
@@ -252,12 +253,12 @@ TEST_CASE("sensitivity: transposes of every kind of expression are central diffe
   MESSAGE("largest difference ", worst);
 }
 
-TEST_CASE(
-    "sensitivity: transposes of elastic's and acoustic_density's own coefficients, fluid cells among them") {
+TEST_CASE("sensitivity: transposes of the equations' own coefficients, fluid cells among them") {
   double worst = 0;
   for (const ir::Domain& domain : domains()) {
     const Medium medium(domain);
-    for (const EquationDefinition& definition : {equations::elastic(), equations::acoustic_density()}) {
+    for (const EquationDefinition& definition :
+         {equations::elastic(), equations::acoustic_density(), equations::acoustic()}) {
       const ir::Program program = physical(definition, domain.dims);
       for (const Expr e : coefficients(program)) {
         CAPTURE(ir::text(e, program.axes));
