@@ -116,6 +116,7 @@ TEST_CASE("generated sources on other grids: every kind of face, narrow grids, o
     const std::vector<GridCase> all = grids(2);
     check_grids(equations::elastic(), 2, 4, false, {all[2], all[3], all[5], all[6]});
     check_grids(equations::acoustic(), 2, 8, true, {all[3], all[6]});
+    check_grids(equations::acoustic_density(), 2, 8, false, {all[1], all[3]});
     return;
   }
   for (const bool cuda : {false, true}) {
