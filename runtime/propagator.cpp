@@ -13,6 +13,7 @@
 #include "compiler/passes/surface.hpp"
 #include "runtime/domain.hpp"
 #include "runtime/io/wavelet.hpp"
+#include "runtime/propagator_adjoint.hpp"
 #include "runtime/propagator_impl.hpp"
 #include "runtime/receivers.hpp"
 
@@ -53,19 +54,20 @@ double dominant_frequency(std::span<const Shot> shots, const PropagatorOptions& 
 
 }  // namespace
 
-Propagator::Impl::Impl(const PropagatorOptions& options) : options_(options) {
+Propagator::Impl::Impl(const EquationDefinition& equation, const PropagatorOptions& options)
+    : options_(options), equation_(equation) {
   options_.log = outside(options.log);
   options_.cancel = outside(options.cancel);
   options_.progress = outside(options.progress);
 }
 
-void Propagator::Impl::open(const EquationDefinition& equation, const Grid& grid) {
+void Propagator::Impl::open(const Grid& grid) {
   grid_ = grid;
   require_finite_time(options_);
   passes::PipelineOptions pipeline{grid.axes, options_.order, options_.absorb.kappa > 1.0, false};
   domain_ = make_domain(grid, options_.order);  // before compiling: a wrong grid need not wait
   const auto begin = Clock::now();
-  compilation_ = passes::compile(equation, pipeline);
+  compilation_ = passes::compile(equation_, pipeline);
   timings_.compile = since(begin);
   passes::require_surface(compilation_.physical, domain_);
   if (!options_.compile_later) compile();
@@ -75,7 +77,7 @@ void Propagator::Impl::compile() {
   if (options_.backend == Backend::host && !module_) compile_kernels();
 }
 
-Records Propagator::Impl::forward(std::span<const Shot> shots, std::optional<std::int64_t> steps) {
+Limits Propagator::Impl::begin_run(std::span<const Shot> shots, std::optional<std::int64_t> steps) {
   if (steps && *steps < 0) throw UserError(fmt::format("steps = {}: it must be 0 or more", *steps));
   steps_ = steps.value_or(options_.steps);
   timings_.first = timings_.steady = 0;
@@ -89,14 +91,21 @@ Records Propagator::Impl::forward(std::span<const Shot> shots, std::optional<std
   // point has hundreds.
   const auto count = static_cast<std::int64_t>(shots.size());
   for (std::int64_t s = 0; s < count; ++s) static_cast<void>(points_of(shots, s));
+  return now;
+}
+
+Records Propagator::Impl::forward(std::span<const Shot> shots, std::optional<std::int64_t> steps) {
+  const Limits now = begin_run(shots, steps);
   compile();
   const auto entry = Clock::now();
   substeps_ = substeps(now);
   ready_engine(now.speeds, shots);
   Records records;
+  const auto count = static_cast<std::int64_t>(shots.size());
   for (std::int64_t s = 0; s < count; ++s) {
     ShotPoints points = points_of(shots, s);
-    start_shot();
+    start_shot(*engine_);
+    state_known_ = true;
     engine_->set_points(std::move(points.sources), std::move(points.receivers));
     records.push_back(run_shot(shots[static_cast<std::size_t>(s)], s, count, s == 0 ? entry : Clock::now()));
   }
@@ -124,49 +133,67 @@ double Propagator::Impl::time_offset(const std::string& field) const {
 
 void Propagator::Impl::compile_kernels() {
   const auto begin = Clock::now();
-  const emit::Real real = options_.dtype == DType::float32 ? emit::Real::float32 : emit::Real::float64;
-  if (!options_.compiler)
-    options_.compiler = std::make_shared<jit::HostCompiler>(options_.cache, options_.log);
-  module_ = options_.compiler->compile({emit::host_text(compilation_.kernels, real),
-                                        compilation_.physical.equation,
-                                        {},
-                                        emit::manifest(compilation_.kernels, real),
-                                        emit::host_parts(compilation_.kernels)});
+  module_ = compiled(compilation_);
   timings_.compile += since(begin);
   timings_.compiled = !module_->record().cache_hit;
 }
 
-void Propagator::Impl::ready_engine(const Speeds& now, std::span<const Shot> shots) {
+std::shared_ptr<const jit::HostModule> Propagator::Impl::compiled(const passes::Compilation& compilation) {
+  const emit::Real real = options_.dtype == DType::float32 ? emit::Real::float32 : emit::Real::float64;
+  if (!options_.compiler)
+    options_.compiler = std::make_shared<jit::HostCompiler>(options_.cache, options_.log);
+  return options_.compiler->compile({emit::host_text(compilation.kernels, real),
+                                     compilation.physical.equation,
+                                     {},
+                                     emit::manifest(compilation.kernels, real),
+                                     emit::host_parts(compilation.kernels)});
+}
+
+void Propagator::Impl::fix_layer(const Speeds& now, std::span<const Shot> shots) {
   // A first call without sources knows no frequency; the first that does decides.
   const double dominant = dominant_frequency(shots, options_);
-  if (!engine_ || (frequency_open_ && dominant > 0)) {
-    engine_.reset();
+  if (layer_ && !(frequency_open_ && dominant > 0)) return;
+  engine_.reset();
+  adjoint_.reset();
+  state_known_ = false;
+  frequency_open_ = !options_.absorb.frequency && dominant == 0;
+  layer_.emplace();
+  layer_->dt = step();
+  layer_->velocity = options_.absorb.velocity.value_or(now.fastest);
+  layer_->frequency = options_.absorb.frequency.value_or(dominant);
+  layer_->reflection = options_.absorb.reflection.value_or(0);
+  layer_->kappa = options_.absorb.kappa;
+}
+
+void Propagator::Impl::ready_engine(const Speeds& now, std::span<const Shot> shots) {
+  fix_layer(now, shots);
+  if (!engine_) {
+    adjoint_.reset();
     state_known_ = false;
-    frequency_open_ = !options_.absorb.frequency && dominant == 0;
-    make_engine(now, options_.absorb.frequency.value_or(dominant));
+    make_engine();
     models_changed_ = true;
   }
   if (models_changed_) engine_->set_models(models_);
   models_changed_ = false;
 }
 
-void Propagator::Impl::make_engine(const Speeds& now, double frequency) {
+loop::EngineSetup Propagator::Impl::engine_setup() const {
   loop::EngineSetup setup;
   setup.domain = domain_;
   setup.symbols["dt"] = step();
   for (std::size_t a = 0; a < grid_.axes.size(); ++a) setup.symbols["h_" + grid_.axes[a]] = grid_.spacing[a];
-  setup.layer.dt = step();
-  setup.layer.velocity = options_.absorb.velocity.value_or(now.fastest);
-  setup.layer.frequency = frequency;
-  setup.layer.reflection = options_.absorb.reflection.value_or(0);
-  setup.layer.kappa = options_.absorb.kappa;
+  setup.layer = *layer_;
   setup.dtype = options_.dtype;
+  return setup;
+}
+
+void Propagator::Impl::make_engine() {
   if (options_.backend == Backend::reference) {
-    engine_ = loop::make_reference_engine(compilation_, setup);
-  } else {
-    device_ = device::make_host_device(options_.threads, options_.poison, options_.device_bytes_limit);
-    engine_ = loop::make_compiled_engine(compilation_, setup, *device_, module_);
+    engine_ = loop::make_reference_engine(compilation_, engine_setup());
+    return;
   }
+  device_ = device::make_host_device(options_.threads, options_.poison, options_.device_bytes_limit);
+  engine_ = loop::make_compiled_engine(compilation_, engine_setup(), *device_, module_);
 }
 
 }  // namespace ondula

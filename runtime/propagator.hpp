@@ -13,6 +13,7 @@
 #include "compiler/dsl/definition.hpp"
 #include "compiler/error.hpp"
 #include "compiler/export.hpp"
+#include "runtime/gradient.hpp"
 #include "runtime/jit/cache_options.hpp"
 #include "runtime/state.hpp"
 #include "runtime/types.hpp"
@@ -35,6 +36,12 @@ struct Progress {
   std::int64_t step = 0, steps = 0;
 };
 
+/// What a run keeps of its steps, so that a gradient can be had.
+enum class Storage {
+  full,  ///< what the gradient needs of every step
+  none   ///< nothing: a gradient is refused
+};
+
 /// Everything of a run besides equation, grid and shots.
 struct PropagatorOptions {
   double t0 = 0;                ///< s
@@ -45,6 +52,7 @@ struct PropagatorOptions {
   DType dtype = DType::float32;
   Backend backend = Backend::host;
   Absorb absorb;
+  Storage storage = Storage::full;
   int threads = 0;  ///< 0: one per core
   jit::CacheOptions cache;
   /// Shared by propagators of one process so that each text is compiled, and each failure found, once; unset:
@@ -145,6 +153,17 @@ class ONDULA_API Propagator {
   /// The same for `steps` samples (0 or more) instead of the options' number: a chunk. Wavelets keep their
   /// time, which starts at t0.
   Records forward(std::span<const Shot> shots, std::int64_t steps);
+
+  /// Models the shots, keeping what the way back needs, then runs the adjoint: derivatives of the sum over
+  /// shots of the misfits that `misfit` gives for their records. Throws UserError as forward does, and for a
+  /// parameter the equation does not have, storage that is off, a derivative of another shape than the
+  /// records, an equation without an adjoint. state() is empty afterwards.
+  Gradient gradient(std::span<const Shot> shots, const MisfitFunction& misfit,
+                    const GradientOptions& options = {});
+  /// The same where dJ/drecords is known beforehand, shot by shot: the transpose of the linearised modelling,
+  /// applied to it. The misfits given are the sums of the products of records and `adjoint`.
+  Gradient gradient(std::span<const Shot> shots, const std::vector<AdjointSources>& adjoint,
+                    const GradientOptions& options = {});
 
   /// Calls `callback` at step 0, every, 2 every, ... of each shot, before that step's update; 0 removes it.
   void on_step(std::int64_t every, std::function<void(const StepView&)> callback);

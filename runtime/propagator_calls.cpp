@@ -45,8 +45,8 @@ std::shared_ptr<jit::HostCompiler> make_compiler(const jit::CacheOptions& cache,
 }
 
 Propagator::Propagator(const EquationDefinition& equation, const Grid& grid, const PropagatorOptions& options)
-    : impl_(std::make_unique<Impl>(options)) {
-  impl_->call([&] { impl_->open(equation, grid); });
+    : impl_(std::make_unique<Impl>(equation, options)) {
+  impl_->call([&] { impl_->open(grid); });
 }
 Propagator::~Propagator() = default;
 Propagator::Propagator(Propagator&&) noexcept = default;
@@ -75,6 +75,14 @@ Records Propagator::forward(std::span<const Shot> shots) {
 }
 Records Propagator::forward(std::span<const Shot> shots, std::int64_t steps) {
   return impl().call([&] { return impl_->forward(shots, steps); });
+}
+Gradient Propagator::gradient(std::span<const Shot> shots, const MisfitFunction& misfit,
+                              const GradientOptions& options) {
+  return impl().call([&] { return impl_->gradient(shots, impl_->misfit_outside(misfit), options); });
+}
+Gradient Propagator::gradient(std::span<const Shot> shots, const std::vector<AdjointSources>& adjoint,
+                              const GradientOptions& options) {
+  return impl().call([&] { return impl_->gradient(shots, adjoint, options); });
 }
 void Propagator::on_step(std::int64_t every, std::function<void(const StepView&)> callback) {
   impl().call([&] { impl_->on_step(every, std::move(callback)); });

@@ -53,10 +53,10 @@ std::string Propagator::Impl::step_refusal(const Limits& now) const {
       needed, most_substeps, megabytes, now.step * most * (open ? automatic_share : 1.0));
 }
 
-ShotPoints Propagator::Impl::points_of(std::span<const Shot> shots, std::int64_t number) const {
+ShotPoints Propagator::Impl::points_of(std::span<const Shot> shots, std::int64_t number, bool slopes) const {
   const Sampling sampling{(start_ ? start_->step : 0) + steps_, substeps(present_limits())};
   return shot_points(compilation_.physical, domain_, grid_, models_, sampling,
-                     shots[static_cast<std::size_t>(number)], number);
+                     shots[static_cast<std::size_t>(number)], number, slopes);
 }
 
 std::size_t Propagator::Impl::limit_bytes() const {

@@ -16,6 +16,7 @@
 
 #include "compiler/passes/pipeline.hpp"
 #include "runtime/floating_point.hpp"
+#include "runtime/loop/sensitivity.hpp"
 #include "runtime/loop/engine.hpp"
 #include "runtime/propagator.hpp"
 #include "runtime/shot_points.hpp"
@@ -36,9 +37,10 @@ inline constexpr int most_substeps = 16;
 
 class Propagator::Impl {
  public:
-  explicit Impl(const PropagatorOptions& options);
+  Impl(const EquationDefinition& equation, const PropagatorOptions& options);
+  ~Impl();
   /// Checks the grid and compiles.
-  void open(const EquationDefinition& equation, const Grid& grid);
+  void open(const Grid& grid);
   /// Runs `body` as one call of the public interface: in the default floating-point state, the caller's being
   /// put back at the end, and with no exception leaving but Ondula's own and what a callback threw.
   template <class F>
@@ -51,6 +53,10 @@ class Propagator::Impl {
   std::shared_ptr<const State::Data> state() const;
   void set_state(std::shared_ptr<const State::Data> state);
   Records forward(std::span<const Shot> shots, std::optional<std::int64_t> steps);
+  Gradient gradient(std::span<const Shot> shots, const MisfitFunction& misfit, const GradientOptions& options);
+  Gradient gradient(std::span<const Shot> shots, const std::vector<AdjointSources>& adjoint,
+                    const GradientOptions& options);
+  MisfitFunction misfit_outside(const MisfitFunction& misfit) const { return outside(misfit); }
   Estimate estimate(std::span<const Shot> shots) const;
   std::size_t limit_bytes() const;
   void on_step(std::int64_t every, std::function<void(const StepView&)> callback);
@@ -86,27 +92,46 @@ class Propagator::Impl {
   double step() const { return options_.dt / std::max(1, substeps_); }
   /// Host bytes of taps, wavelets and records at their peak over the shots.
   std::size_t shots_bytes(std::span<const Shot> shots, int substeps) const;
-  ShotPoints points_of(std::span<const Shot> shots, std::int64_t number) const;
+  ShotPoints points_of(std::span<const Shot> shots, std::int64_t number, bool slopes = false) const;
 
   // propagator.cpp
   void compile_kernels();
+  /// Every check of a call that runs `shots` for `steps` samples, and its beginning.
+  Limits begin_run(std::span<const Shot> shots, std::optional<std::int64_t> steps);
+  std::shared_ptr<const jit::HostModule> compiled(const passes::Compilation& compilation);
   /// r, c_max and f_c are fixed by the first call (numerics.md, Time).
   void ready_engine(const Speeds& now, std::span<const Shot> shots);
-  void make_engine(const Speeds& now, double frequency);
+  void fix_layer(const Speeds& now, std::span<const Shot> shots);
+  loop::EngineSetup engine_setup() const;
+  void make_engine();
+
+  // propagator_gradient.cpp
+  struct Adjoint;
+  void require_gradient(const GradientOptions& options) const;
+  /// Adjoints in media where coefficients vanish are wanted (numerics.md, Gradient).
+  bool needs_unscaled(const GradientOptions& options) const;
+  void ready_adjoint(const GradientOptions& options);
+  void run_back(const Shot& shot, std::int64_t number, const ShotPoints& points, const AdjointSources& sources,
+                const loop::Sensitivity& sensitivity, const GradientOptions& options, Gradient& result,
+                loop::ModelGradient& models);
+  void gather_models(const loop::Sensitivity& sensitivity, loop::ModelGradient& models) const;
+  void gather_initial(const loop::Sensitivity& sensitivity, Gradient& result) const;
+  std::map<std::string, Traces> run_keeping(const Shot& shot, std::int64_t number,
+                                            std::vector<std::vector<double>>& slopes);
 
   // propagator_state.cpp
   void describe(State::Data& data) const;
   /// Throws UserError where the state that shots start from was made with other substeps.
   void require_start(int substeps) const;
   /// Fields as a shot of this call finds them.
-  void start_shot();
+  void start_shot(loop::Engine& engine);
 
   // propagator_run.cpp
   std::map<std::string, Traces> run_shot(const Shot& shot, std::int64_t number, std::int64_t shots,
                                          Clock::time_point begin);
   /// The seconds it took.
   double call_back(std::int64_t shot, std::int64_t step);
-  void guard(std::int64_t shot, std::int64_t step) const;
+  void guard(const loop::Engine& engine, std::int64_t shot, std::int64_t step) const;
   void finish_timings();
 
   mutable const std::fenv_t* caller_ = nullptr;  ///< of the present call
@@ -118,6 +143,9 @@ class Propagator::Impl {
   std::shared_ptr<const jit::HostModule> module_;
   std::unique_ptr<device::Device> device_;
   std::unique_ptr<loop::Engine> engine_;
+  std::unique_ptr<Adjoint> adjoint_;  ///< what gradients need; engines of forward runs give way to it
+  EquationDefinition equation_;
+  std::optional<ir::LayerOptions> layer_;  ///< fixed by the first call
   loop::Models models_;
   bool models_changed_ = true;
   mutable std::optional<Limits> limits_;  ///< unset where a model has changed

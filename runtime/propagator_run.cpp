@@ -46,7 +46,7 @@ std::map<std::string, Traces> Propagator::Impl::run_shot(const Shot& shot, std::
       traces->data[static_cast<std::size_t>(row * traces->samples + n - first)] = samples[r];
     }
     step_now_ = n + 1;
-    if ((n + 1) % guard_interval == 0 || n + 1 == last) guard(number, n);
+    if ((n + 1) % guard_interval == 0 || n + 1 == last) guard(*engine_, number, n);
     if (n == first && number == 0) {
       timings_.first = since(begin) - callbacks;
       callbacks = 0;
@@ -73,8 +73,8 @@ double Propagator::Impl::call_back(std::int64_t shot, std::int64_t step) {
   return since(begin);
 }
 
-void Propagator::Impl::guard(std::int64_t shot, std::int64_t step) const {
-  const double size = engine_->magnitude();
+void Propagator::Impl::guard(const loop::Engine& engine, std::int64_t shot, std::int64_t step) const {
+  const double size = engine.magnitude();
   if (size <= largest_amplitude) return;
   throw RuntimeError(
       fmt::format("shot {}: at step {} (t = {:.6g} s) a field {}; the run is stopped. Check the model and "

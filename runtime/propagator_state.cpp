@@ -68,15 +68,14 @@ void Propagator::Impl::require_start(int substeps) const {
                   start_->substeps, substeps, start_->substeps));
 }
 
-void Propagator::Impl::start_shot() {
-  state_known_ = true;
+void Propagator::Impl::start_shot(loop::Engine& engine) {
   step_now_ = start_ ? start_->step : 0;
   if (start_) {
-    engine_->restore(start_->arrays);
+    engine.restore(start_->arrays);
     return;
   }
-  engine_->clear();
-  for (const auto& [key, values] : initial_) engine_->set_field(key.first, key.second, values);
+  engine.clear();
+  for (const auto& [key, values] : initial_) engine.set_field(key.first, key.second, values);
 }
 
 }  // namespace ondula

@@ -111,24 +111,24 @@ void SourceTaps::component(const Source& source, const ir::Field& field, double 
   const bool raw = source.scaling == Scaling::raw;
   // A field at whole steps of a leapfrog changes between them, which is when a rate has its sample.
   const bool middle = staggered_time_ && !field.half_step && !raw;
-  const auto samples =
-      fine_wavelet(source.wavelet, sampling_.substeps, middle ? 0.5 : 0.0, sampling_.steps());
+  const double shift = middle ? 0.5 : 0.0;
+  const auto samples = fine_wavelet(source.wavelet, sampling_.substeps, shift, sampling_.steps());
   if (raw) {
     auto taps = loop::interpolation_taps(domain_, field, first_order_, cells, source.interpolation);
     for (ir::Tap& tap : taps) tap.weight *= source.strength * share;
-    into.push_back({field.name, std::move(taps), samples, true});
+    into.push_back({field.name, std::move(taps), samples, true, 0});
     return;
   }
   points_.sample(field, cells, source.interpolation, source.strength * share / volume_);
   const std::size_t first = into.size();
   for (ir::FieldTaps& part : points_.take()) {
     weigh_inside(part);
-    into.push_back({part.field, std::move(part.taps), samples, false});
+    into.push_back({part.field, std::move(part.taps), samples, false, shift});
   }
   if (slopes == nullptr) return;
   for (RatioTaps& ratio : points_.take_slopes()) {
     // Slopes need a part with the samples, even where every weight happens to be 0.
-    if (into.size() == first) into.push_back({field.name, {}, samples, false});
+    if (into.size() == first) into.push_back({field.name, {}, samples, false, shift});
     for (ir::FieldTaps& part : ratio.parts) weigh_inside(part);
     slopes->push_back({first, std::move(ratio)});
   }

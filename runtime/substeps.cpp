@@ -13,6 +13,18 @@ namespace {
 constexpr int half_width = 16;  // samples
 constexpr double kaiser_beta = 9;
 
+/// By phase: g(phase - j) for j = -half_width ... half_width.
+std::vector<std::vector<double>> phase_kernels(int substeps, double shift) {
+  std::vector<std::vector<double>> kernels;
+  for (int p = 0; p < substeps; ++p) {
+    std::vector<double> kernel;
+    for (int j = -half_width; j <= half_width; ++j)
+      kernel.push_back(substep_kernel((p + shift) / substeps - j));
+    kernels.push_back(std::move(kernel));
+  }
+  return kernels;
+}
+
 }  // namespace
 
 double substep_kernel(double x) { return KaiserSinc(half_width, kaiser_beta)(x); }
@@ -28,13 +40,7 @@ std::vector<double> fine_wavelet(std::span<const double> wavelet, int substeps, 
   }
   // Past the last sample's reach all is 0, and a shorter series means the same.
   const std::int64_t fine = std::min(count, (length + half_width) * substeps);
-  std::vector<std::vector<double>> kernels;  // by phase: g(phase - j) for j = -half_width ... half_width
-  for (int p = 0; p < substeps; ++p) {
-    std::vector<double> kernel;
-    for (int j = -half_width; j <= half_width; ++j)
-      kernel.push_back(substep_kernel((p + shift) / substeps - j));
-    kernels.push_back(std::move(kernel));
-  }
+  const std::vector<std::vector<double>> kernels = phase_kernels(substeps, shift);
   result.assign(static_cast<std::size_t>(std::max<std::int64_t>(fine, 0)), 0.0);
   for (std::int64_t n = 0; n < fine; ++n) {
     const std::int64_t base = n / substeps;
@@ -46,6 +52,27 @@ std::vector<double> fine_wavelet(std::span<const double> wavelet, int substeps, 
         sum += wavelet[static_cast<std::size_t>(k)] * kernel[static_cast<std::size_t>(j + half_width)];
     }
     result[static_cast<std::size_t>(n)] = sum;
+  }
+  return result;
+}
+
+std::vector<double> fine_wavelet_transposed(std::span<const double> fine, int substeps, double shift,
+                                            std::int64_t length) {
+  std::vector<double> result(static_cast<std::size_t>(length), 0.0);
+  const auto count = static_cast<std::int64_t>(fine.size());
+  if (substeps == 1 && shift == 0) {
+    std::copy_n(fine.begin(), std::min(count, length), result.begin());
+    return result;
+  }
+  const std::vector<std::vector<double>> kernels = phase_kernels(substeps, shift);
+  for (std::int64_t n = 0; n < std::min(count, (length + half_width) * substeps); ++n) {
+    const std::vector<double>& kernel = kernels[static_cast<std::size_t>(n % substeps)];
+    for (int j = -half_width; j <= half_width; ++j) {
+      const std::int64_t k = n / substeps + j;
+      if (k >= 0 && k < length)
+        result[static_cast<std::size_t>(k)] +=
+            fine[static_cast<std::size_t>(n)] * kernel[static_cast<std::size_t>(j + half_width)];
+    }
   }
   return result;
 }

@@ -17,4 +17,9 @@ double substep_kernel(double x);
 std::vector<double> fine_wavelet(std::span<const double> wavelet, int substeps, double shift,
                                  std::int64_t count);
 
+/// The transpose: sum_n s_n g((n + shift)/substeps - k) for k = 0 ... length - 1; a plain copy where
+/// fine_wavelet is one.
+std::vector<double> fine_wavelet_transposed(std::span<const double> fine, int substeps, double shift,
+                                            std::int64_t length);
+
 }  // namespace ondula

@@ -41,7 +41,7 @@ State<Real>::State(const ir::Program& program, const ir::Domain& domain, const L
     FieldState<Real>& state = fields_[field.name];
     state.field = &field;
     state.live = live_box(domain, field);
-    for (int axis = 0; axis < layout.dims && field.strip_axis < 0; ++axis) {
+    for (int axis = 0; axis < layout.dims && field.strip_axis < 0 && !field.accumulator; ++axis) {
       state.images[at(axis)] = ir::field_images(domain, field, axis, first_order, layout.halo[at(axis)]);
     }
     for (std::size_t i = field.time_order == 2 ? 0 : 1; i < 3; ++i) {
@@ -99,7 +99,8 @@ void State<Real>::set(const std::string& name, int which, std::span<const double
     throw InternalError(fmt::format("field {}: {} values for {} points", name, values.size(), points));
   }
   std::fill(array.begin(), array.end(), Real(0));
-  for_rows(layout_, live, [&](std::int64_t first, std::int64_t count, const ir::Extents& i) {
+  for_rows(layout_, intersection(live, layout_.grid()),
+           [&](std::int64_t first, std::int64_t count, const ir::Extents& i) {
     const std::int64_t from = (i[0] * total[1] + i[1]) * total[2] + i[2];
     for (std::int64_t n = 0; n < count; ++n) array[at(first + n)] = static_cast<Real>(values[at(from + n)]);
   });
@@ -111,7 +112,8 @@ std::vector<double> State<Real>::get(const std::string& name, int which) const {
   const std::vector<Real>& array = level(name, which);
   const ir::Extents& total = layout_.total;
   std::vector<double> values(at(total[0] * total[1] * total[2]), 0.0);
-  for_rows(layout_, of(name).live, [&](std::int64_t first, std::int64_t count, const ir::Extents& i) {
+  for_rows(layout_, intersection(of(name).live, layout_.grid()),
+           [&](std::int64_t first, std::int64_t count, const ir::Extents& i) {
     const std::int64_t to = (i[0] * total[1] + i[1]) * total[2] + i[2];
     for (std::int64_t n = 0; n < count; ++n) values[at(to + n)] = static_cast<double>(array[at(first + n)]);
   });

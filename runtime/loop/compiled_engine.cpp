@@ -84,11 +84,11 @@ class CompiledEngine final : public Engine {
         arrays_(plan_arrays(set_, setup.domain, sizeof(Real), halo_), device, sizeof(Real)) {
     for (const ir::Field& field : set_.program.fields) first_order_ |= field.kind != ir::FieldKind::scalar;
     for (const ir::Field& field : set_.program.fields) {
-      if (field.strip_axis >= 0 || field.saved) continue;
+      if (field.strip_axis >= 0 || field.saved || field.accumulator) continue;
       two_levels_ |= field.time_order == 2;
       halos_.emplace(field.name, HaloFiller(setup.domain, field, first_order_, halo_));
     }
-    clear();
+    clear(true);
     upload_profiles();
     for (const ir::Kernel& kernel : set_.kernels) {
       for (std::size_t a = 0; a < kernel.arrays.size(); ++a) {
@@ -273,7 +273,8 @@ class CompiledEngine final : public Engine {
       const ir::Range live = setup_.domain.live(field, axis);
       if (index[at(axis)] < live.lo || index[at(axis)] >= live.hi) return {};
     }
-    return setup_.domain.live(field, setup_.domain.dims - 1);
+    const ir::Range live = setup_.domain.live(field, setup_.domain.dims - 1);
+    return {std::max<std::int64_t>(live.lo, 0), std::min(live.hi, setup_.domain.total(setup_.domain.dims - 1))};
   }
 
   template <class F>

@@ -6,7 +6,7 @@ namespace ondula::loop {
 
 DeviceHistory::DeviceHistory(device::Device& device, std::vector<ir::Save> saves, std::int64_t slots,
                              const Layout& layout, std::size_t element_bytes)
-    : saves_(std::move(saves)), layout_(layout), buffers_(static_cast<std::size_t>(slots)) {
+    : saves_(std::move(saves)), layout_(layout), element_bytes_(element_bytes), buffers_(static_cast<std::size_t>(slots)) {
   const std::size_t bytes = static_cast<std::size_t>(layout.size) * element_bytes;
   for (auto& slot : buffers_) {
     for (std::size_t s = 0; s < saves_.size(); ++s) slot.push_back(device.allocate(bytes));
@@ -15,6 +15,25 @@ DeviceHistory::DeviceHistory(device::Device& device, std::vector<ir::Save> saves
 
 device::Buffer& DeviceHistory::buffer(std::size_t save, std::int64_t slot) {
   return buffers_.at(static_cast<std::size_t>(slot)).at(save);
+}
+
+void DeviceHistory::add_squares(const ir::Domain& domain, std::int64_t slot,
+                                std::vector<double>& nodes) const {
+  for (const device::Buffer& buffer : buffers_.at(static_cast<std::size_t>(slot))) {
+    std::size_t flat = 0;
+    ir::Extents i{};
+    for (i[0] = domain.pad[0][0]; i[0] < domain.pad[0][0] + domain.shape[0]; ++i[0]) {
+      for (i[1] = domain.pad[1][0]; i[1] < domain.pad[1][0] + domain.shape[1]; ++i[1]) {
+        for (i[2] = domain.pad[2][0]; i[2] < domain.pad[2][0] + domain.shape[2]; ++i[2]) {
+          const auto element = static_cast<std::size_t>(layout_.at(i));
+          const double value = element_bytes_ == sizeof(float)
+                                   ? static_cast<double>(static_cast<const float*>(buffer.data())[element])
+                                   : static_cast<const double*>(buffer.data())[element];
+          nodes[flat++] += value * value;
+        }
+      }
+    }
+  }
 }
 
 std::size_t DeviceHistory::find(const std::string& field) const {

@@ -20,6 +20,7 @@ class DeviceHistory final : public History {
                 std::size_t element_bytes);
   const std::vector<ir::Save>& saves() const { return saves_; }
   const Layout& layout() const { return layout_; }
+  void add_squares(const ir::Domain& domain, std::int64_t slot, std::vector<double>& nodes) const override;
   device::Buffer& buffer(std::size_t save, std::int64_t slot);
   /// By the field's name in either program; throws InternalError where there is none.
   std::size_t find(const std::string& field) const;
@@ -27,6 +28,7 @@ class DeviceHistory final : public History {
  private:
   std::vector<ir::Save> saves_;
   Layout layout_;
+  std::size_t element_bytes_;
   std::vector<std::vector<device::Buffer>> buffers_;  // by slot and save
 };
 

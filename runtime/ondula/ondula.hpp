@@ -12,6 +12,7 @@
 #include "compiler/dsl/definition.hpp"
 #include "compiler/error.hpp"
 #include "equations/equations.hpp"
+#include "runtime/gradient.hpp"
 #include "runtime/moment.hpp"
 #include "runtime/ondula/version.hpp"
 #include "runtime/propagator.hpp"

@@ -1,0 +1,56 @@
+// Parts of a gradient that look at one shot or one model.
+// SPDX-License-Identifier: MIT
+#include "runtime/propagator_adjoint.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "compiler/error.hpp"
+
+namespace ondula {
+
+Propagator::Impl::~Impl() = default;
+
+void Propagator::Impl::Adjoint::keep_points(const ShotPoints& points) {
+  std::vector<ir::PointReceiver> all = points.receivers;
+  for (const PointSlopes& slope : points.receiver_slopes) all.emplace_back(slope.ratio.parts);
+  receivers = all.size();
+  keep->set_points(points.sources, std::move(all));
+}
+
+void Propagator::Impl::Adjoint::take_injected(const AdjointPoints& points) {
+  for (const ir::CoefficientGradient& gradient : compilation.adjoint.gradients) {
+    if (!gradient.injected) continue;
+    auto& sums = injected[gradient.of.front()];
+    for (const auto& [index, sum] : points.injected(gradient.of.front())) sums[index] += sum;
+  }
+}
+
+void Propagator::Impl::Adjoint::require_divisors(const ir::Domain& domain,
+                                                 const loop::Sensitivity& sensitivity) const {
+  for (const ir::Expr divisor : compilation.adjoint.divisors) {
+    ir::Box box;
+    for (int axis = 0; axis < ir::max_axes; ++axis) box[static_cast<std::size_t>(axis)] = {0, domain.total(axis)};
+    const std::vector<double> values = sensitivity.values(divisor, box);
+    const auto zero = std::find(values.begin(), values.end(), 0.0);
+    if (zero == values.end()) continue;
+    std::int64_t flat = zero - values.begin();
+    std::vector<std::int64_t> node;
+    for (int axis = domain.dims - 1; axis >= 0; --axis) {
+      const auto a = static_cast<std::size_t>(axis);
+      const std::int64_t inside = flat % domain.total(axis) - domain.pad[a][0];
+      node.insert(node.begin(), std::clamp<std::int64_t>(inside, 0, domain.shape[a] - 1));
+      flat /= domain.total(axis);
+    }
+    throw UserError(fmt::format("the model has no gradient: {} is 0 at node ({})",
+                                ir::text(divisor, compilation.adjoint.program.axes), fmt::join(node, ", ")));
+  }
+}
+
+void Propagator::Impl::Adjoint::add_illumination(const ir::Domain& domain, std::vector<double>& nodes) const {
+  for (std::int64_t slot = 1; slot <= steps; ++slot) history->add_squares(domain, slot, nodes);
+}
+
+}  // namespace ondula

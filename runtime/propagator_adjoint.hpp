@@ -1,0 +1,35 @@
+// What a Propagator holds for gradients.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/adjoint_points.hpp"
+#include "runtime/propagator_impl.hpp"
+
+namespace ondula {
+
+/// Kernels, engines and history of the two directions.
+struct Propagator::Impl::Adjoint {
+  bool unscaled = false;
+  passes::AdjointCompilation compilation;
+  std::shared_ptr<const jit::HostModule> keep_module, back_module;
+  std::unique_ptr<loop::Engine> keep, back;
+  std::unique_ptr<loop::History> history;
+  std::int64_t steps = 0;     ///< of the history
+  std::size_t receivers = 0;  ///< of the forward run, with those of slopes
+  std::map<std::string, std::map<ir::Extents, double>> injected;
+
+  /// Sources, receivers and, after them, the receivers' slopes.
+  void keep_points(const ShotPoints& points);
+  /// Adds up what AdjointPoints::injected tells of a shot.
+  void take_injected(const AdjointPoints& points);
+  /// Throws UserError where a medium has no inverse law: its bulk modulus is 0.
+  void require_divisors(const ir::Domain& domain, const loop::Sensitivity& sensitivity) const;
+  void add_illumination(const ir::Domain& domain, std::vector<double>& nodes) const;
+};
+
+}  // namespace ondula

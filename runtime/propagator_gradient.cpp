@@ -1,0 +1,327 @@
+// Gradients: the forward run that keeps what the way back needs, the way back, and the chain rule at its end.
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <future>
+
+#include "compiler/error.hpp"
+#include "runtime/adjoint_points.hpp"
+#include "runtime/loop/arrays.hpp"
+#include "runtime/propagator_adjoint.hpp"
+#include "runtime/propagator_impl.hpp"
+#include "runtime/state_data.hpp"
+
+namespace ondula {
+namespace {
+
+constexpr std::int64_t guard_interval = 50;
+
+void require_shapes(const AdjointSources& adjoint, const std::map<std::string, Traces>& records,
+                    std::int64_t shot) {
+  for (const auto& [field, traces] : adjoint) {
+    const auto own = records.find(field);
+    if (own == records.end()) {
+      std::vector<std::string> known;
+      for (const auto& [name, unused] : records) known.push_back(name);
+      throw UserError(fmt::format("adjoint source of shot {}: no record of {}; there are: {}", shot, field,
+                                  fmt::join(known, ", ")));
+    }
+    const Traces& record = own->second;
+    const bool fits = traces.receivers == record.receivers && traces.samples == record.samples &&
+                      traces.data.size() == record.data.size();
+    if (!fits) {
+      throw UserError(fmt::format(
+          "adjoint source of shot {}, {}: {} traces of {} samples ({} values); the record has {} of {}", shot,
+          field, traces.receivers, traces.samples, traces.data.size(), record.receivers, record.samples));
+    }
+    const auto wrong = std::find_if(traces.data.begin(), traces.data.end(), [](double v) { return !std::isfinite(v); });
+    if (wrong != traces.data.end()) {
+      const auto at = wrong - traces.data.begin();
+      throw UserError(fmt::format("adjoint source of shot {}, {}: {} at trace {}, sample {}", shot, field,
+                                  *wrong, at / traces.samples, at % traces.samples));
+    }
+  }
+}
+
+double product(const AdjointSources& adjoint, const std::map<std::string, Traces>& records) {
+  double sum = 0;
+  for (const auto& [field, traces] : adjoint) {
+    const std::vector<double>& record = records.at(field).data;
+    for (std::size_t i = 0; i < record.size(); ++i) sum += traces.data[i] * record[i];
+  }
+  return sum;
+}
+
+ir::Box live_box(const ir::Domain& domain, const ir::Field& field) {
+  ir::Box box;
+  for (int axis = 0; axis < ir::max_axes; ++axis) box[static_cast<std::size_t>(axis)] = domain.live(field, axis);
+  return box;
+}
+
+template <class F>
+void each_entry(const ir::Box& box, const F& f) {
+  ir::Extents i{};
+  std::size_t flat = 0;
+  for (i[0] = box[0].lo; i[0] < box[0].hi; ++i[0]) {
+    for (i[1] = box[1].lo; i[1] < box[1].hi; ++i[1]) {
+      for (i[2] = box[2].lo; i[2] < box[2].hi; ++i[2]) f(i, flat++);
+    }
+  }
+}
+
+bool first_order(const ir::Program& program) {
+  return std::any_of(program.fields.begin(), program.fields.end(),
+                     [](const ir::Field& f) { return f.kind != ir::FieldKind::scalar; });
+}
+
+std::vector<const ir::Field*> fields_of(const ir::Program& program, const std::vector<std::string>& names) {
+  std::vector<const ir::Field*> fields;
+  for (const std::string& name : names) fields.push_back(&program.field(name));
+  return fields;
+}
+
+}  // namespace
+
+Gradient Propagator::Impl::gradient(std::span<const Shot> shots, const std::vector<AdjointSources>& adjoint,
+                                    const GradientOptions& options) {
+  if (adjoint.size() != shots.size())
+    throw UserError(fmt::format("{} adjoint sources for {} shots", adjoint.size(), shots.size()));
+  const MisfitFunction given = [&](std::int64_t shot, const std::map<std::string, Traces>& records) {
+    const AdjointSources& sources = adjoint[static_cast<std::size_t>(shot)];
+    require_shapes(sources, records, shot);
+    return Misfit{product(sources, records), sources};
+  };
+  return gradient(shots, given, options);
+}
+
+Gradient Propagator::Impl::gradient(std::span<const Shot> shots, const MisfitFunction& misfit,
+                                    const GradientOptions& options) {
+  require_gradient(options);
+  const Limits now = begin_run(shots, std::nullopt);
+  const auto entry = Clock::now();
+  substeps_ = substeps(now);
+  fix_layer(now.speeds, shots);
+  ready_adjoint(options);
+  Gradient result;
+  loop::ModelGradient models;
+  models.interior = options.extent == Extent::interior;
+  std::size_t nodes = 1;
+  for (const std::int64_t n : grid_.shape) nodes *= static_cast<std::size_t>(n);
+  for (const ir::Parameter& p : compilation_.physical.parameters) {
+    const auto& asked = options.parameters;
+    if (asked.empty() || std::find(asked.begin(), asked.end(), p.name) != asked.end())
+      models.arrays[p.name].assign(nodes, 0.0);
+  }
+  const loop::Sensitivity sensitivity(domain_, engine_setup().symbols, models_);
+  adjoint_->require_divisors(domain_, sensitivity);
+  adjoint_->injected.clear();
+  if (options.illumination) result.illumination.assign(nodes, 0.0);
+  adjoint_->back->clear();
+  for (std::size_t s = 0; s < shots.size(); ++s) {
+    const auto number = static_cast<std::int64_t>(s);
+    const ShotPoints points = points_of(shots, number, true);
+    std::vector<std::vector<double>> slopes;
+    adjoint_->keep_points(points);
+    auto records = run_keeping(shots[s], number, slopes);
+    Misfit found = misfit(number, records);
+    require_shapes(found.adjoint, records, number);
+    result.misfit += found.value;
+    result.shot_misfits.push_back(found.value);
+    for (std::size_t k = 0; k < slopes.size(); ++k) {
+      const TracePlace place = trace_places(shots[s]).at(points.receiver_slopes[k].point);
+      const auto traces = found.adjoint.find(place.field);
+      if (traces == found.adjoint.end()) continue;
+      double sum = 0;
+      for (std::int64_t n = 0; n < steps_; ++n)
+        sum += traces->second.data[static_cast<std::size_t>(place.row * steps_ + n)] * slopes[k][static_cast<std::size_t>(n)];
+      transpose_ratio(adjoint_->compilation.adjoint.forward, sensitivity, points.receiver_slopes[k].ratio, sum, models);
+    }
+    run_back(shots[s], number, points, found.adjoint, sensitivity, options, result, models);
+    if (options.records) result.records.push_back(std::move(records));
+  }
+  gather_models(sensitivity, models);
+  result.models = std::move(models.arrays);
+  timings_.steady = since(entry);
+  return result;
+}
+
+void Propagator::Impl::require_gradient(const GradientOptions& options) const {
+  if (options_.storage == Storage::none) {
+    throw UserError("a gradient needs what the forward run kept, and its storage is off (memory mode none): "
+                    "take full");
+  }
+  for (const std::string& name : options.parameters) static_cast<void>(find_parameter(name));
+}
+
+bool Propagator::Impl::needs_unscaled(const GradientOptions& options) const {
+  if (!options.initial && !options.wavelets) return false;
+  return std::any_of(compilation_.physical.parameters.begin(), compilation_.physical.parameters.end(),
+                     [&](const ir::Parameter& p) {
+                       return p.sign == ir::Sign::nonnegative && !(models_.at(p.name).minimum() > 0);
+                     });
+}
+
+void Propagator::Impl::ready_adjoint(const GradientOptions& options) {
+  engine_.reset();
+  state_known_ = false;
+  models_changed_ = true;
+  const bool unscaled = needs_unscaled(options);
+  if (!adjoint_ || adjoint_->unscaled != unscaled) {
+    adjoint_ = std::make_unique<Adjoint>();
+    adjoint_->unscaled = unscaled;
+    const auto begin = Clock::now();
+    passes::PipelineOptions pipeline{grid_.axes, options_.order, options_.absorb.kappa > 1.0, false};
+    adjoint_->compilation = passes::compile_adjoint(equation_, pipeline, unscaled);
+    if (options_.backend == Backend::host) {
+      auto back = std::async(std::launch::async, [&] { return compiled(adjoint_->compilation.backward); });
+      adjoint_->keep_module = compiled(adjoint_->compilation.forward);
+      adjoint_->back_module = back.get();
+    }
+    timings_.compile = since(begin);
+    timings_.compiled = adjoint_->keep_module && !adjoint_->keep_module->record().cache_hit;
+  }
+  Adjoint& own = *adjoint_;
+  if (!own.keep) {
+    loop::EngineSetup setup = engine_setup();
+    setup.least_halo = std::max(loop::common_halo(own.compilation.forward.kernels),
+                                loop::common_halo(own.compilation.backward.kernels));
+    if (options_.backend == Backend::reference) {
+      own.keep = loop::make_reference_engine(own.compilation.forward, setup);
+      own.back = loop::make_reference_engine(own.compilation.backward, setup);
+    } else {
+      device_ = device::make_host_device(options_.threads, options_.poison, options_.device_bytes_limit);
+      own.keep = loop::make_compiled_engine(own.compilation.forward, setup, *device_, own.keep_module);
+      own.back = loop::make_compiled_engine(own.compilation.backward, setup, *device_, own.back_module);
+    }
+  }
+  own.keep->set_models(models_);
+  own.back->set_models(models_);
+  if (!own.history || own.steps != steps_ * substeps_) {
+    own.history.reset();
+    own.steps = steps_ * substeps_;
+    own.history = own.keep->make_history(own.compilation.adjoint.saves, own.steps + 1);
+  }
+}
+
+std::map<std::string, Traces> Propagator::Impl::run_keeping(const Shot& shot, std::int64_t number,
+                                                            std::vector<std::vector<double>>& slopes) {
+  const std::vector<TracePlace> places = trace_places(shot);
+  std::map<std::string, Traces> records;
+  for (const TracePlace& place : places) records[place.field].receivers += 1;
+  for (auto& [field, traces] : records) {
+    traces.samples = steps_;
+    traces.data.assign(static_cast<std::size_t>(traces.receivers * steps_), 0.0);
+  }
+  Adjoint& own = *adjoint_;
+  start_shot(*own.keep);
+  own.keep->keep(*own.history, 0);
+  slopes.assign(own.receivers - places.size(), std::vector<double>(static_cast<std::size_t>(steps_), 0.0));
+  std::vector<double> samples(own.receivers);
+  const std::int64_t first = step_now_;
+  for (std::int64_t n = 0; n < steps_; ++n) {
+    if (options_.cancel && options_.cancel())
+      throw Cancelled(fmt::format("cancelled at step {} of shot {}", first + n, number));
+    for (int k = 0; k < substeps_; ++k) {
+      const std::int64_t slot = n * substeps_ + k + 1;
+      own.keep->bind(*own.history, slot);
+      own.keep->step((first + n) * substeps_ + k, k == 0 ? std::span<double>(samples) : std::span<double>());
+      own.keep->keep(*own.history, slot);
+    }
+    for (std::size_t r = 0; r < places.size(); ++r) {
+      records[places[r].field].data[static_cast<std::size_t>(places[r].row * steps_ + n)] = samples[r];
+    }
+    for (std::size_t k = 0; k < slopes.size(); ++k) slopes[k][static_cast<std::size_t>(n)] = samples[places.size() + k];
+    step_now_ = first + n + 1;
+    if ((n + 1) % guard_interval == 0 || n + 1 == steps_) guard(*own.keep, number, first + n);
+  }
+  return records;
+}
+
+void Propagator::Impl::run_back(const Shot& shot, std::int64_t number, const ShotPoints& points,
+                                const AdjointSources& sources, const loop::Sensitivity& sensitivity,
+                                const GradientOptions& options, Gradient& result, loop::ModelGradient& models) {
+  Adjoint& own = *adjoint_;
+  AdjointPoints back(own.compilation.adjoint, domain_, sensitivity, shot, points, substeps_);
+  own.back->clear(false);
+  own.back->set_points(back.residuals(sources, steps_), back.taps());
+  std::vector<double> found(back.taps().size());
+  const std::int64_t last = own.steps - 1;
+  const std::int64_t first = (start_ ? start_->step : 0) * substeps_;
+  for (std::int64_t j = 0; j <= last; ++j) {
+    if (options_.cancel && j % substeps_ == 0 && options_.cancel())
+      throw Cancelled(fmt::format("cancelled on the way back at step {} of shot {}", (last - j) / substeps_, number));
+    own.back->bind(*own.history, last - j + 1);
+    own.back->step(j, found);
+    back.collect(first + last - j, found);
+    if ((j + 1) % guard_interval == 0 || j == last) guard(*own.back, number, (last - j) / substeps_);
+  }
+  if (options.wavelets) result.wavelets.push_back(back.wavelets());
+  back.strengths(models);
+  own.take_injected(back);
+  if (options.initial) gather_initial(sensitivity, result);
+  if (options.illumination) own.add_illumination(domain_, result.illumination);
+}
+
+void Propagator::Impl::gather_models(const loop::Sensitivity& sensitivity, loop::ModelGradient& models) const {
+  const Adjoint& own = *adjoint_;
+  const ir::Program& back = own.compilation.adjoint.program;
+  const ir::Program& forward = own.compilation.adjoint.forward;
+  for (const ir::CoefficientGradient& gradient : own.compilation.adjoint.gradients) {
+    const auto fields = fields_of(forward, gradient.of);
+    const ir::Box box = live_box(domain_, back.field(gradient.value.terms.front().second));
+    std::vector<double> cotangent;
+    for (const auto& [factor, accumulator] : gradient.value.terms) {
+      const std::vector<double> sums = own.back->values(accumulator, box);
+      const std::vector<double> factors = sensitivity.values(factor, box);
+      cotangent.resize(sums.size(), 0.0);
+      for (std::size_t i = 0; i < sums.size(); ++i) {
+        if (sums[i] != 0) cotangent[i] += factors[i] * sums[i];
+      }
+    }
+    each_entry(box, [&](const ir::Extents& index, std::size_t i) {
+      if (cotangent[i] != 0)
+        cotangent[i] *= node_weight(domain_, fields, gradient.stagger, first_order(forward), index);
+    });
+    sensitivity.transpose(gradient.coefficient, box, cotangent, models);
+    if (!gradient.injected) continue;
+    const auto injected = own.injected.find(gradient.of.front());
+    if (injected == own.injected.end()) continue;
+    for (const auto& [index, sum] : injected->second) {
+      const double coefficient = sensitivity.value(gradient.coefficient, index);
+      if (sum != 0 && coefficient != 0)
+        sensitivity.transpose(gradient.coefficient, index, -sum / coefficient, models);
+    }
+  }
+}
+
+/// dJ/df(0) is the adjoint after the last step back; dJ/df(-1) what the recursion would hand on to it.
+void Propagator::Impl::gather_initial(const loop::Sensitivity& sensitivity, Gradient& result) const {
+  const Adjoint& own = *adjoint_;
+  const ir::Program& forward = own.compilation.adjoint.forward;
+  for (const ir::AdjointVariable& variable : own.compilation.adjoint.variables) {
+    const ir::Field& field = forward.field(variable.field);
+    const ir::Box box = live_box(domain_, field);
+    for (int level = 0; level >= (field.time_order == 2 ? -1 : 0); --level) {
+      std::vector<double> padded(static_cast<std::size_t>(domain_.points()), 0.0);
+      for (const auto& [factor, state] : variable.value.terms) {
+        const std::vector<double> values = own.back->field(state, level);
+        const std::vector<double> factors = sensitivity.values(factor, box);
+        each_entry(box, [&](const ir::Extents& index, std::size_t i) {
+          const auto flat = static_cast<std::size_t>((index[0] * domain_.total(1) + index[1]) * domain_.total(2) + index[2]);
+          const double weight = node_weight(domain_, {&field}, field.stagger, first_order(forward), index);
+          if (values[flat] != 0)
+            padded[flat] += (level < 0 ? variable.previous : 1) * weight * factors[i] * values[flat];
+        });
+      }
+      const std::vector<double> nodes = cropped(padded);
+      std::vector<double>& into = result.initial[level < 0 ? field.name + ".previous" : field.name];
+      into.resize(nodes.size(), 0.0);
+      for (std::size_t i = 0; i < nodes.size(); ++i) into[i] += nodes[i];
+    }
+  }
+}
+
+}  // namespace ondula
