@@ -48,6 +48,11 @@ ir::Box Boxes::piece(const ir::Piece& piece, int side) const {
       ir::Range cut =
           apron ? domain_.apron(axis, side, half, set_.program.apron_cells()) : strip(piece, axis, side);
       if (grown) cut = strips.sides[at(side)];
+      // A strip taken as one with that of half cells may hold the apron's first cell.
+      if (apron) {
+        const ir::Range own = strip(piece, axis, side);
+        cut = side == 0 ? ir::Range{std::max(cut.lo, own.hi), cut.hi} : ir::Range{cut.lo, std::min(cut.hi, own.lo)};
+      }
       // The grown strip holds the apron already.
       if (apron && axis == inner && strips.usable && domain_.dims > 1) cut = {cut.lo, cut.lo};
       range = common(range, cut);

@@ -347,6 +347,10 @@ class CompiledEngine final : public Engine {
     Deposit result{operation, {}, source.samples};
     result.to.reserve(source.taps.size());
     for (const ir::Tap& tap : source.taps) {
+      // An adjoint's injection may feed another component than the one whose taps these are.
+      const ir::Range live = row_live(target, tap.index);
+      const std::int64_t along = tap.index[at(setup_.domain.dims - 1)];
+      if (along < live.lo || along >= live.hi) continue;
       const double factor =
           source.raw ? 1.0 : source_factor(injection.factor, setup_.symbols, *padded_, tap.index, &setup_.domain);
       result.to.push_back({layout.at(tap.index), factor * tap.weight});
