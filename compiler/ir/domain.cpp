@@ -106,6 +106,14 @@ Range Domain::strip(int axis, int side, bool half) const {
   return {end - width, end};
 }
 
+Range Domain::strip(const Field& field, int axis, int side) const {
+  Range own = strip(axis, side, field.stagger[at(axis)] != 0);
+  if (own.size() == 0 || field.beyond_axis != axis) return own;
+  const Range all = live(field, axis);
+  (side == 0 ? own.lo : own.hi) = side == 0 ? all.lo : all.hi;
+  return own;
+}
+
 Range Domain::apron(int axis, int side, bool half, int radius) const {
   const Range own = strip(axis, side, half);
   const Range other = strip(axis, 1 - side, half);

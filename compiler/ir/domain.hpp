@@ -69,6 +69,8 @@ struct Domain {
   /// The strip of `axis` where d > 0 on one side (0 minus, 1 plus), for nodes or half cells, in padded
   /// indices.
   Range strip(int axis, int side, bool half) const;
+  /// The strip on which `field` is updated: with what of it lives beyond the face.
+  Range strip(const Field& field, int axis, int side) const;
   /// The `radius` cells beside that strip, inwards; never beyond the other side's strip.
   Range apron(int axis, int side, bool half, int radius) const;
   /// The image rule of `field` beyond a face; `first_order` tells velocity-stress systems from second-order

@@ -243,12 +243,13 @@ void Accumulations::pair_nested(const GradientTerm& term, const std::string& acc
     }
   }
   if (!live.empty()) put(accumulator, pool_.sum(std::move(live)), everywhere);
-  for (auto& [axis, list] : spread) {
-    put(accumulator, pool_.sum(std::move(list)),
-        {Region{RegionKind::strip, axis}, Region{RegionKind::apron, axis}});
+  // One after the other on the strip, then beside it: a piece corrects each axis once.
+  for (int axis = 0; axis < physical_.dims(); ++axis) {
+    const Region strip{RegionKind::strip, axis};
+    if (spread.contains(axis)) put(accumulator, pool_.sum(spread[axis]), {strip});
+    if (own.contains(axis)) put(accumulator, pool_.sum(own[axis]), {strip});
+    if (spread.contains(axis)) put(accumulator, pool_.sum(spread[axis]), {Region{RegionKind::apron, axis}});
   }
-  for (auto& [axis, list] : own)
-    put(accumulator, pool_.sum(std::move(list)), {Region{RegionKind::strip, axis}});
 }
 
 /// How dJ/dcoefficient follows from the accumulator (numerics.md, Gradient).

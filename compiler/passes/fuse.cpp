@@ -106,6 +106,8 @@ class Fuser {
     const Member& last = members_[group.front()];
     if (member.update->regions != last.update->regions || member.lead != last.lead) return false;
     const bool same = same_points(program_, member.update->field, last.update->field);
+    if (program_.field(member.update->field).beyond_axis != program_.field(last.update->field).beyond_axis)
+      return false;
     if (fusion_ == Fusion::points) return same;
     if (member.label != last.label || (!same && member.label < 0)) return false;
     return std::all_of(group.begin(), group.end(), [&](std::size_t other) {
@@ -132,7 +134,7 @@ bool same_points(const ir::Program& program, const std::string& a, const std::st
   const ir::Field& g = program.field(b);
   const bool same_rules =
       f.everywhere == g.everywhere && (f.everywhere || (f.kind == g.kind && f.component == g.component));
-  return f.stagger == g.stagger && same_rules;
+  return f.stagger == g.stagger && same_rules && f.beyond_axis == g.beyond_axis;
 }
 
 std::vector<SweepOrOperation> fuse(const ir::Program& program, std::vector<SweepOrOperation> step,

@@ -76,6 +76,8 @@ class KernelBuilder {
   std::vector<std::size_t> corrections_of(const std::vector<Group>& groups, std::size_t g) const {
     std::vector<std::size_t> result;
     if (groups[g].region.kind != RegionKind::live || program_.dims() == 1) return result;
+    // What lives beyond faces has rows outside every strip and core: its pieces run alone.
+    if (program_.field(update(groups[g].updates[0]).field).beyond_axis >= 0) return result;
     for (std::size_t c = g + 1; c < groups.size(); ++c) {
       if (groups[c].region.kind != RegionKind::strip) continue;
       const bool corrects = std::all_of(groups[c].updates.begin(), groups[c].updates.end(), [&](int index) {
@@ -84,7 +86,12 @@ class KernelBuilder {
         return std::any_of(groups[g].updates.begin(), groups[g].updates.end(),
                            [&](int base) { return update(base).field == u.field; });
       });
-      if (corrects && update(groups[c].updates.back()).accumulate) result.push_back(c);
+      if (!corrects || !update(groups[c].updates.back()).accumulate) continue;
+      for (const std::size_t other : result) {
+        if (groups[other].region.axis != groups[c].region.axis) continue;
+        throw InternalError("two corrections of one axis: " + update(groups[c].updates.back()).field);
+      }
+      result.push_back(c);
     }
     return result;
   }

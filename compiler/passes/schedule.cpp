@@ -51,11 +51,9 @@ std::vector<ir::Range> parts(std::int64_t count, std::int64_t pieces, const std:
   return result;
 }
 
-}  // namespace
-
-std::vector<std::vector<std::int64_t>> host_tiles(const ir::Kernel& kernel, const ir::Domain& domain,
-                                                  std::int64_t row_bytes, const HostTarget& target) {
-  if (domain.dims == 1) return {{}};
+/// The padded grid in tiles.
+std::vector<std::vector<std::int64_t>> inner_tiles(const ir::Kernel& kernel, const ir::Domain& domain,
+                                                   std::int64_t row_bytes, const HostTarget& target) {
   // Enough tiles that a late thread costs little, few enough that a tile's first planes are not fetched twice
   // too often.
   const std::int64_t wanted = 4 * static_cast<std::int64_t>(target.threads);
@@ -75,6 +73,22 @@ std::vector<std::vector<std::int64_t>> host_tiles(const ir::Kernel& kernel, cons
   const std::int64_t cuts = ceil_div(wanted, static_cast<std::int64_t>(blocks.size()));
   for (const ir::Range& z : parts(domain.total(0), cuts, whole(kernel, domain, 0))) {
     for (const ir::Range& y : blocks) tiles.push_back({z.lo, z.hi, y.lo, y.hi, y.size()});
+  }
+  return tiles;
+}
+
+}  // namespace
+
+std::vector<std::vector<std::int64_t>> host_tiles(const ir::Kernel& kernel, const ir::Domain& domain,
+                                                  std::int64_t row_bytes, const HostTarget& target) {
+  if (domain.dims == 1) return {{}};
+  auto tiles = inner_tiles(kernel, domain, row_bytes, target);
+  for (auto& tile : tiles) {
+    for (int axis = 0; axis < domain.dims - 1; ++axis) {
+      const auto lo = static_cast<std::size_t>(2 * axis);
+      if (tile[lo] == 0) tile[lo] -= target.beyond;
+      if (tile[lo + 1] == domain.total(axis)) tile[lo + 1] += target.beyond;
+    }
   }
   return tiles;
 }

@@ -14,6 +14,7 @@ namespace ondula::passes {
 struct HostTarget {
   int threads = 1;
   std::int64_t cache_bytes = 1 << 20;  ///< what one thread may fill
+  std::int64_t beyond = 0;             ///< cells outside the padded grid that some piece covers as well
 };
 
 /// Tiles (lo, hi along each outer axis, then rows per block) that cover every piece of `kernel`: blocks of

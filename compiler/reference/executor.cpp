@@ -68,7 +68,7 @@ std::vector<ir::Box> boxes(const ir::Region& region, const ir::Field& field, con
   const bool half = field.stagger[at(region.axis)] != 0;
   std::array<ir::Range, 2> sides;
   for (int side = 0; side < 2; ++side) {
-    sides[at(side)] = region.kind == ir::RegionKind::strip ? domain.strip(region.axis, side, half)
+    sides[at(side)] = region.kind == ir::RegionKind::strip ? domain.strip(field, region.axis, side)
                                                            : domain.apron(region.axis, side, half, radius);
   }
   const bool both = sides[0].size() > 0 && sides[1].size() > 0;

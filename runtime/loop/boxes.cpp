@@ -45,6 +45,7 @@ ir::Box Boxes::piece(const ir::Piece& piece, int side) const {
       const bool half = field(piece.stores.front()).stagger[at(axis)] != 0;
       const bool grown = axis == inner && strips.usable && piece.role != ir::Role::alone;
       const bool apron = piece.region.kind == ir::RegionKind::apron;
+      const bool flux = field(piece.stores.front()).beyond_axis >= 0;
       ir::Range cut =
           apron ? domain_.apron(axis, side, half, set_.program.apron_cells()) : strip(piece, axis, side);
       if (grown) cut = strips.sides[at(side)];
@@ -53,8 +54,9 @@ ir::Box Boxes::piece(const ir::Piece& piece, int side) const {
         const ir::Range own = strip(piece, axis, side);
         cut = side == 0 ? ir::Range{std::max(cut.lo, own.hi), cut.hi} : ir::Range{cut.lo, std::min(cut.hi, own.lo)};
       }
+      if (flux && !apron) cut = domain_.strip(field(piece.stores.front()), axis, side);
       // The grown strip holds the apron already.
-      if (apron && axis == inner && strips.usable && domain_.dims > 1) cut = {cut.lo, cut.lo};
+      if (apron && !flux && axis == inner && strips.usable && domain_.dims > 1) cut = {cut.lo, cut.lo};
       range = common(range, cut);
     }
     box[at(axis)] = range;

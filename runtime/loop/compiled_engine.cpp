@@ -433,8 +433,20 @@ class CompiledEngine final : public Engine {
     const std::int64_t row_bytes =
         domain.dims == 1 ? 0 : full.stride[at(domain.dims - 2)] * static_cast<std::int64_t>(sizeof(Real));
     launch.tiles =
-        passes::host_tiles(kernel, domain, row_bytes, {device_.threads(), cache_bytes(device_.threads())});
+        passes::host_tiles(kernel, domain, row_bytes, {device_.threads(), cache_bytes(device_.threads()), beyond(kernel)});
     return launch;
+  }
+
+  /// How far outside the padded grid a kernel's stores reach.
+  std::int64_t beyond(const ir::Kernel& kernel) const {
+    std::int64_t most = 0;
+    for (const ir::Piece& piece : kernel.pieces) {
+      for (const ir::Store& store : piece.stores) {
+        const ir::Field& field = set_.program.field(store.field);
+        if (field.beyond_axis >= 0) most = std::max<std::int64_t>(most, std::max(field.beyond, 1));
+      }
+    }
+    return most;
   }
 
   void* pointer(const ir::ArrayArgument& argument, int parity) {
