@@ -60,7 +60,8 @@ AdjointPoints::AdjointPoints(const ir::Adjoint& adjoint, const ir::Domain& domai
     add_taps(s, points.sources[s].source, points.sources[s].taps, points.sources[s].raw, 0);
   for (std::size_t k = 0; k < points.source_slopes.size(); ++k) {
     const PointSlopes& slope = points.source_slopes[k];
-    for (const ir::FieldTaps& part : slope.ratio.parts) add_taps(slope.point, part.field, part.taps, false, 1 + k);
+    for (const ir::FieldTaps& part : slope.ratio.parts)
+      add_taps(slope.point, part.field, part.taps, false, 1 + k);
   }
   samples_.resize(points.sources.size());
   for (std::size_t s = 0; s < points.sources.size(); ++s)
@@ -84,7 +85,8 @@ void AdjointPoints::add_taps(std::size_t source, const std::string& field, const
   }
 }
 
-std::vector<ir::PointSource> AdjointPoints::residuals(const AdjointSources& adjoint, std::int64_t samples) const {
+std::vector<ir::PointSource> AdjointPoints::residuals(const AdjointSources& adjoint,
+                                                      std::int64_t samples) const {
   const std::vector<TracePlace> places = trace_places(shot_);
   std::vector<ir::PointSource> sources;
   for (std::size_t r = 0; r < points_.receivers.size(); ++r) {
@@ -125,7 +127,8 @@ ir::PointReceiver AdjointPoints::recovered(const std::string& field, const ir::E
 
 std::vector<ir::PointReceiver> AdjointPoints::taps() const {
   std::vector<ir::PointReceiver> receivers;
-  for (std::size_t t = 0; t < taps_.size(); ++t) receivers.push_back(recovered(fields_[t], taps_[t].tap.index));
+  for (std::size_t t = 0; t < taps_.size(); ++t)
+    receivers.push_back(recovered(fields_[t], taps_[t].tap.index));
   return receivers;
 }
 

@@ -15,8 +15,8 @@
 
 namespace ondula {
 
-/// 1/2 on the rows of faces about which a field on nodes is even, for each such axis; 1 elsewhere (numerics.md,
-/// Gradient: H). An axis counts where it does for any of `fields`.
+/// 1/2 on the rows of faces about which a field on nodes is even, for each such axis; 1 elsewhere
+/// (numerics.md, Gradient: H). An axis counts where it does for any of `fields`.
 double node_weight(const ir::Domain& domain, const std::vector<const ir::Field*>& fields,
                    const ir::HalfCells& stagger, bool first_order, const ir::Extents& index);
 
@@ -56,10 +56,10 @@ class AdjointPoints {
   struct SourceTap {
     std::size_t source;  // of points_.sources
     ir::Tap tap;
-    double factor = 1;       // of the injection, 1 for raw sources
-    ir::Expr expression;     // of that factor; null for raw sources
-    std::size_t slope = 0;   // 1 + number of a derivative of the weights; 0: the weights themselves
-    double fed = 0;          // sum over steps of sample * adjoint
+    double factor = 1;      // of the injection, 1 for raw sources
+    ir::Expr expression;    // of that factor; null for raw sources
+    std::size_t slope = 0;  // 1 + number of a derivative of the weights; 0: the weights themselves
+    double fed = 0;         // sum over steps of sample * adjoint
   };
 
   void add_taps(std::size_t source, const std::string& field, const std::vector<ir::Tap>& taps, bool raw,

@@ -165,6 +165,11 @@ class ONDULA_API Propagator {
   Gradient gradient(std::span<const Shot> shots, const std::vector<AdjointSources>& adjoint,
                     const GradientOptions& options = {});
 
+  /// Linearised modelling: the records' derivative along `perturbation` (values at the grid's nodes, C order,
+  /// in the parameters' units; parameters that are left out do not change), exact for the discrete scheme;
+  /// the transpose of `gradient`. Throws as gradient does; nothing is kept of the steps.
+  Records born(std::span<const Shot> shots, const std::map<std::string, std::vector<double>>& perturbation);
+
   /// Calls `callback` at step 0, every, 2 every, ... of each shot, before that step's update; 0 removes it.
   void on_step(std::int64_t every, std::function<void(const StepView&)> callback);
 

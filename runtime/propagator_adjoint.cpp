@@ -32,7 +32,8 @@ void Propagator::Impl::Adjoint::require_divisors(const ir::Domain& domain,
                                                  const loop::Sensitivity& sensitivity) const {
   for (const ir::Expr divisor : compilation.adjoint.divisors) {
     ir::Box box;
-    for (int axis = 0; axis < ir::max_axes; ++axis) box[static_cast<std::size_t>(axis)] = {0, domain.total(axis)};
+    for (int axis = 0; axis < ir::max_axes; ++axis)
+      box[static_cast<std::size_t>(axis)] = {0, domain.total(axis)};
     const std::vector<double> values = sensitivity.values(divisor, box);
     const auto zero = std::find(values.begin(), values.end(), 0.0);
     if (zero == values.end()) continue;

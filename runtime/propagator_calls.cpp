@@ -84,6 +84,10 @@ Gradient Propagator::gradient(std::span<const Shot> shots, const std::vector<Adj
                               const GradientOptions& options) {
   return impl().call([&] { return impl_->gradient(shots, adjoint, options); });
 }
+Records Propagator::born(std::span<const Shot> shots,
+                         const std::map<std::string, std::vector<double>>& perturbation) {
+  return impl().call([&] { return impl_->born(shots, perturbation); });
+}
 void Propagator::on_step(std::int64_t every, std::function<void(const StepView&)> callback) {
   impl().call([&] { impl_->on_step(every, std::move(callback)); });
 }

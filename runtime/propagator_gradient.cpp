@@ -37,7 +37,8 @@ void require_shapes(const AdjointSources& adjoint, const std::map<std::string, T
           "adjoint source of shot {}, {}: {} traces of {} samples ({} values); the record has {} of {}", shot,
           field, traces.receivers, traces.samples, traces.data.size(), record.receivers, record.samples));
     }
-    const auto wrong = std::find_if(traces.data.begin(), traces.data.end(), [](double v) { return !std::isfinite(v); });
+    const auto wrong =
+        std::find_if(traces.data.begin(), traces.data.end(), [](double v) { return !std::isfinite(v); });
     if (wrong != traces.data.end()) {
       const auto at = wrong - traces.data.begin();
       throw UserError(fmt::format("adjoint source of shot {}, {}: {} at trace {}, sample {}", shot, field,
@@ -57,7 +58,8 @@ double product(const AdjointSources& adjoint, const std::map<std::string, Traces
 
 ir::Box live_box(const ir::Domain& domain, const ir::Field& field) {
   ir::Box box;
-  for (int axis = 0; axis < ir::max_axes; ++axis) box[static_cast<std::size_t>(axis)] = domain.live(field, axis);
+  for (int axis = 0; axis < ir::max_axes; ++axis)
+    box[static_cast<std::size_t>(axis)] = domain.live(field, axis);
   return box;
 }
 
@@ -136,8 +138,10 @@ Gradient Propagator::Impl::gradient(std::span<const Shot> shots, const MisfitFun
       if (traces == found.adjoint.end()) continue;
       double sum = 0;
       for (std::int64_t n = 0; n < steps_; ++n)
-        sum += traces->second.data[static_cast<std::size_t>(place.row * steps_ + n)] * slopes[k][static_cast<std::size_t>(n)];
-      transpose_ratio(adjoint_->compilation.adjoint.forward, sensitivity, points.receiver_slopes[k].ratio, sum, models);
+        sum += traces->second.data[static_cast<std::size_t>(place.row * steps_ + n)] *
+               slopes[k][static_cast<std::size_t>(n)];
+      transpose_ratio(adjoint_->compilation.adjoint.forward, sensitivity, points.receiver_slopes[k].ratio,
+                      sum, models);
     }
     run_back(shots[s], number, points, found.adjoint, sensitivity, options, result, models);
     if (options.records) result.records.push_back(std::move(records));
@@ -150,8 +154,9 @@ Gradient Propagator::Impl::gradient(std::span<const Shot> shots, const MisfitFun
 
 void Propagator::Impl::require_gradient(const GradientOptions& options) const {
   if (options_.storage == Storage::none) {
-    throw UserError("a gradient needs what the forward run kept, and its storage is off (memory mode none): "
-                    "take full");
+    throw UserError(
+        "a gradient needs what the forward run kept, and its storage is off (memory mode none): "
+        "take full");
   }
   for (const std::string& name : options.parameters) static_cast<void>(find_parameter(name));
 }
@@ -233,7 +238,8 @@ std::map<std::string, Traces> Propagator::Impl::run_keeping(const Shot& shot, st
     for (std::size_t r = 0; r < places.size(); ++r) {
       records[places[r].field].data[static_cast<std::size_t>(places[r].row * steps_ + n)] = samples[r];
     }
-    for (std::size_t k = 0; k < slopes.size(); ++k) slopes[k][static_cast<std::size_t>(n)] = samples[places.size() + k];
+    for (std::size_t k = 0; k < slopes.size(); ++k)
+      slopes[k][static_cast<std::size_t>(n)] = samples[places.size() + k];
     step_now_ = first + n + 1;
     if ((n + 1) % guard_interval == 0 || n + 1 == steps_) guard(*own.keep, number, first + n);
   }
@@ -242,7 +248,8 @@ std::map<std::string, Traces> Propagator::Impl::run_keeping(const Shot& shot, st
 
 void Propagator::Impl::run_back(const Shot& shot, std::int64_t number, const ShotPoints& points,
                                 const AdjointSources& sources, const loop::Sensitivity& sensitivity,
-                                const GradientOptions& options, Gradient& result, loop::ModelGradient& models) {
+                                const GradientOptions& options, Gradient& result,
+                                loop::ModelGradient& models) {
   Adjoint& own = *adjoint_;
   AdjointPoints back(own.compilation.adjoint, domain_, sensitivity, shot, points, substeps_);
   own.back->clear(false);
@@ -252,7 +259,8 @@ void Propagator::Impl::run_back(const Shot& shot, std::int64_t number, const Sho
   const std::int64_t first = (start_ ? start_->step : 0) * substeps_;
   for (std::int64_t j = 0; j <= last; ++j) {
     if (options_.cancel && j % substeps_ == 0 && options_.cancel())
-      throw Cancelled(fmt::format("cancelled on the way back at step {} of shot {}", (last - j) / substeps_, number));
+      throw Cancelled(
+          fmt::format("cancelled on the way back at step {} of shot {}", (last - j) / substeps_, number));
     own.back->bind(*own.history, last - j + 1);
     own.back->step(j, found);
     back.collect(first + last - j, found);
@@ -265,7 +273,8 @@ void Propagator::Impl::run_back(const Shot& shot, std::int64_t number, const Sho
   if (options.illumination) own.add_illumination(domain_, result.illumination);
 }
 
-void Propagator::Impl::gather_models(const loop::Sensitivity& sensitivity, loop::ModelGradient& models) const {
+void Propagator::Impl::gather_models(const loop::Sensitivity& sensitivity,
+                                     loop::ModelGradient& models) const {
   const Adjoint& own = *adjoint_;
   const ir::Program& back = own.compilation.adjoint.program;
   const ir::Program& forward = own.compilation.adjoint.forward;
@@ -310,7 +319,8 @@ void Propagator::Impl::gather_initial(const loop::Sensitivity& sensitivity, Grad
         const std::vector<double> values = own.back->field(state, level);
         const std::vector<double> factors = sensitivity.values(factor, box);
         each_entry(box, [&](const ir::Extents& index, std::size_t i) {
-          const auto flat = static_cast<std::size_t>((index[0] * domain_.total(1) + index[1]) * domain_.total(2) + index[2]);
+          const auto flat = static_cast<std::size_t>(
+              (index[0] * domain_.total(1) + index[1]) * domain_.total(2) + index[2]);
           const double weight = node_weight(domain_, {&field}, field.stagger, first_order(forward), index);
           if (values[flat] != 0)
             padded[flat] += (level < 0 ? variable.previous : 1) * weight * factors[i] * values[flat];

@@ -16,8 +16,8 @@
 
 #include "compiler/passes/pipeline.hpp"
 #include "runtime/floating_point.hpp"
-#include "runtime/loop/sensitivity.hpp"
 #include "runtime/loop/engine.hpp"
+#include "runtime/loop/sensitivity.hpp"
 #include "runtime/propagator.hpp"
 #include "runtime/shot_points.hpp"
 #include "runtime/stability.hpp"
@@ -53,9 +53,11 @@ class Propagator::Impl {
   std::shared_ptr<const State::Data> state() const;
   void set_state(std::shared_ptr<const State::Data> state);
   Records forward(std::span<const Shot> shots, std::optional<std::int64_t> steps);
-  Gradient gradient(std::span<const Shot> shots, const MisfitFunction& misfit, const GradientOptions& options);
+  Gradient gradient(std::span<const Shot> shots, const MisfitFunction& misfit,
+                    const GradientOptions& options);
   Gradient gradient(std::span<const Shot> shots, const std::vector<AdjointSources>& adjoint,
                     const GradientOptions& options);
+  Records born(std::span<const Shot> shots, const std::map<std::string, std::vector<double>>& perturbation);
   MisfitFunction misfit_outside(const MisfitFunction& misfit) const { return outside(misfit); }
   Estimate estimate(std::span<const Shot> shots) const;
   std::size_t limit_bytes() const;
@@ -111,9 +113,9 @@ class Propagator::Impl {
   /// Adjoints in media where coefficients vanish are wanted (numerics.md, Gradient).
   bool needs_unscaled(const GradientOptions& options) const;
   void ready_adjoint(const GradientOptions& options);
-  void run_back(const Shot& shot, std::int64_t number, const ShotPoints& points, const AdjointSources& sources,
-                const loop::Sensitivity& sensitivity, const GradientOptions& options, Gradient& result,
-                loop::ModelGradient& models);
+  void run_back(const Shot& shot, std::int64_t number, const ShotPoints& points,
+                const AdjointSources& sources, const loop::Sensitivity& sensitivity,
+                const GradientOptions& options, Gradient& result, loop::ModelGradient& models);
   void gather_models(const loop::Sensitivity& sensitivity, loop::ModelGradient& models) const;
   void gather_initial(const loop::Sensitivity& sensitivity, Gradient& result) const;
   std::map<std::string, Traces> run_keeping(const Shot& shot, std::int64_t number,

@@ -24,7 +24,7 @@ struct PointSource {
   std::vector<double> samples;
   bool raw = false;
   double shift = 0;  ///< steps by which the samples lie after the steps' own times
-  int origin = -1;  ///< which source of the shot it is a part of; -1 where none was told
+  int origin = -1;   ///< which source of the shot it is a part of; -1 where none was told
 };
 
 /// The sum of weight * field(tap).

@@ -37,7 +37,9 @@ std::string level_text(int level) { return level > 0 ? "'" : level < 0 ? "`" : "
 
 struct OperationPrinter {
   const Program& program;
-  std::string operator()(const Sample& op) const { return fmt::format("sample {}{}", op.field, level_text(op.level)); }
+  std::string operator()(const Sample& op) const {
+    return fmt::format("sample {}{}", op.field, level_text(op.level));
+  }
   std::string operator()(const Halo& op) const {
     return fmt::format("halo   {}{}", op.field, level_text(op.level));
   }

@@ -12,8 +12,8 @@
 namespace ondula::ir {
 
 /// Where an update acts. `live`: every point that evolves. `strip`: the cells of an axis's absorbing layers,
-/// where d > 0. `apron`: the first cells beside a strip, inwards (Program::apron_cells). Strips and aprons have a minus
-/// and a plus side.
+/// where d > 0. `apron`: the first cells beside a strip, inwards (Program::apron_cells). Strips and aprons
+/// have a minus and a plus side.
 enum class RegionKind { live, strip, apron };
 
 struct Region {

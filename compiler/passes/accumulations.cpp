@@ -123,8 +123,8 @@ Expr Accumulations::adjoint_sum(const std::vector<std::string>& fields) const {
   return pool_.sum(std::move(terms));
 }
 
-/// The adjoint sum passed through a memory variable's recursion: the memory's own adjoint where that is driven
-/// by the same sum, else a memory variable more.
+/// The adjoint sum passed through a memory variable's recursion: the memory's own adjoint where that is
+/// driven by the same sum, else a memory variable more.
 Expr Accumulations::filtered(const Pairing& pair) {
   const Expr sum = adjoint_sum(pair.adjoints);
   const std::vector<Part> own = cotangents_.of(pool_.field(pair.memory, 1));
@@ -133,7 +133,8 @@ Expr Accumulations::filtered(const Pairing& pair) {
     const Part memory = cotangents_.state(pair.memory);
     return memory.sign == own[0].sign ? memory.value : pool_.negate(memory.value);
   }
-  const auto [at, fresh] = filters_.try_emplace({sum->id, pair.memory}, fmt::format("filter.{}", filters_.size()));
+  const auto [at, fresh] =
+      filters_.try_emplace({sum->id, pair.memory}, fmt::format("filter.{}", filters_.size()));
   if (fresh) {
     add_field(at->second, physical_.field(pair.memory));
     Expr a, b;
@@ -143,8 +144,7 @@ Expr Accumulations::filtered(const Pairing& pair) {
       (use.self ? a : b) = pool_.product({use.profiles.begin(), use.profiles.end()});
       location = std::get<ir::Update>(physical_.operations[use.operation]).location;
     }
-    const Expr value =
-        pool_.sum({pool_.product({a, pool_.field(at->second, 0)}), pool_.product({b, sum})});
+    const Expr value = pool_.sum({pool_.product({a, pool_.field(at->second, 0)}), pool_.product({b, sum})});
     filter_updates_.push_back(
         ir::Update{at->second, 1, value, false, {Region{RegionKind::strip, pair.axis}}, location});
   }
@@ -154,9 +154,12 @@ Expr Accumulations::filtered(const Pairing& pair) {
 void Accumulations::put(const std::string& accumulator, Expr value, const std::vector<Region>& regions) {
   const bool strips = regions[0].kind != RegionKind::live;
   for (const Region& region : regions) {
-    updates_.push_back(ir::Update{
-        accumulator, 1, strips ? value : pool_.sum({pool_.field(accumulator, 0), value}), strips, {region},
-        adjoint_.program.field(accumulator).location});
+    updates_.push_back(ir::Update{accumulator,
+                                  1,
+                                  strips ? value : pool_.sum({pool_.field(accumulator, 0), value}),
+                                  strips,
+                                  {region},
+                                  adjoint_.program.field(accumulator).location});
   }
 }
 
@@ -198,7 +201,8 @@ void Accumulations::pair_live_and_strips(const GradientTerm& term, const std::st
     if (turned) forward = pool_.negate(forward);
     if (pair.axis < 0) {
       const Expr adjoint = adjoint_sum(pair.adjoints);
-      const auto found = std::find_if(live.begin(), live.end(), [&](const auto& l) { return l.first == adjoint; });
+      const auto found =
+          std::find_if(live.begin(), live.end(), [&](const auto& l) { return l.first == adjoint; });
       if (found != live.end())
         found->second.push_back(forward);
       else
@@ -211,7 +215,8 @@ void Accumulations::pair_live_and_strips(const GradientTerm& term, const std::st
     strips[pair.axis].push_back(pool_.product(std::move(factors)));
   }
   std::vector<Expr> terms;
-  for (auto& [adjoint, forward] : live) terms.push_back(pool_.product({adjoint, pool_.sum(std::move(forward))}));
+  for (auto& [adjoint, forward] : live)
+    terms.push_back(pool_.product({adjoint, pool_.sum(std::move(forward))}));
   if (!terms.empty()) put(accumulator, pool_.sum(std::move(terms)), everywhere);
   for (auto& [axis, list] : strips)
     put(accumulator, pool_.sum(std::move(list)), {Region{RegionKind::strip, axis}});
@@ -229,8 +234,8 @@ void Accumulations::pair_nested(const GradientTerm& term, const std::string& acc
     if (!pair.memory.empty()) {
       if (!memories.insert(pair.memory).second) continue;
       const Part memory = cotangents_.state(pair.memory);
-      own[pair.axis].push_back(pool_.product({pool_.quotient(pool_.constant(memory.sign), term.coefficient),
-                                              memory.value, forward}));
+      own[pair.axis].push_back(pool_.product(
+          {pool_.quotient(pool_.constant(memory.sign), term.coefficient), memory.value, forward}));
       continue;
     }
     for (const Part& part : cotangents_.of(pair.nested)) {

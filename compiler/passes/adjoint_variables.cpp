@@ -72,7 +72,8 @@ class Chooser {
     for (bool grown = true; grown;) {
       grown = false;
       for (const Cotangent& c : distinct_) {
-        const bool tied = std::any_of(c.begin(), c.end(), [&](const auto& t) { return members.contains(t.first); });
+        const bool tied =
+            std::any_of(c.begin(), c.end(), [&](const auto& t) { return members.contains(t.first); });
         for (const auto& [target, list] : c) {
           if (tied) grown |= members.insert(target).second;
         }
@@ -109,9 +110,9 @@ class Chooser {
           state.twice_mu = law->second;
           state.group = group;
         }
-        result_.decisions.push_back(fmt::format(
-            "adjoints of {}: kept times their isotropic law, so that they obey the forward step",
-            fmt::join(group, ", ")));
+        result_.decisions.push_back(
+            fmt::format("adjoints of {}: kept times their isotropic law, so that they obey the forward step",
+                        fmt::join(group, ", ")));
         return;
       }
     }
@@ -130,17 +131,15 @@ class Chooser {
       AdjointState& state = result_.states[field];
       state.kept = Kept::scaled;
       state.scale = scale;
-      result_.decisions.push_back(fmt::format("adjoint of {}: kept times {}, which {}", field,
-                                              ir::text(scale, program_.axes),
-                                              known == Zeros::positive
-                                                  ? "is positive"
-                                                  : "where it is 0 has no derivative either"));
+      result_.decisions.push_back(
+          fmt::format("adjoint of {}: kept times {}, which {}", field, ir::text(scale, program_.axes),
+                      known == Zeros::positive ? "is positive" : "where it is 0 has no derivative either"));
       return;
     }
-    result_.decisions.push_back(fmt::format(
-        "adjoint of {}: kept as it is; {} stored for its readers", field,
-        used.size() == 1 ? "its product with " + ir::text(scale, program_.axes) + " is"
-                         : fmt::format("{} products of it are", used.size())));
+    result_.decisions.push_back(fmt::format("adjoint of {}: kept as it is; {} stored for its readers", field,
+                                            used.size() == 1
+                                                ? "its product with " + ir::text(scale, program_.axes) + " is"
+                                                : fmt::format("{} products of it are", used.size())));
   }
 
   /// lambda and 2 mu where the cotangents are lambda * (sum of all) + 2 mu * own, one for each member.
@@ -194,18 +193,18 @@ class Chooser {
   /// is transposed: then the adjoint step has the forward's signs.
   void signs() {
     std::map<std::string, std::vector<std::pair<std::string, int>>> links;
-    const std::function<void(Expr, const std::string&, int)> follow = [&](Expr atom, const std::string& target,
-                                                                          int sign) {
-      if (atom->kind == Kind::field) {
-        links[target].emplace_back(atom->name, sign);
-        links[atom->name].emplace_back(target, sign);
-        return;
-      }
-      const int turned = atom->order == 1 ? -sign : sign;
-      for (const Use& use : uses_) {
-        if (use.parent == atom) follow(use.atom, target, turned);
-      }
-    };
+    const std::function<void(Expr, const std::string&, int)> follow =
+        [&](Expr atom, const std::string& target, int sign) {
+          if (atom->kind == Kind::field) {
+            links[target].emplace_back(atom->name, sign);
+            links[atom->name].emplace_back(target, sign);
+            return;
+          }
+          const int turned = atom->order == 1 ? -sign : sign;
+          for (const Use& use : uses_) {
+            if (use.parent == atom) follow(use.atom, target, turned);
+          }
+        };
     for (const Use& use : uses_) {
       if (!use.parent && !use.self) follow(use.atom, use.target, 1);
     }
@@ -237,7 +236,8 @@ class Chooser {
       const AdjointState& state = result_.states.at(first);
       Represented& r = result_.cotangents[c];
       if (state.kept == Kept::law) {
-        const auto owner = std::find_if(c.begin(), c.end(), [](const auto& t) { return t.second.size() == 2; });
+        const auto owner =
+            std::find_if(c.begin(), c.end(), [](const auto& t) { return t.second.size() == 2; });
         r = {owner->first, state.sign, false};
       } else if (state.kept == Kept::scaled) {
         r = {first, state.sign, false};
@@ -260,11 +260,12 @@ class Chooser {
 }  // namespace
 
 bool CotangentOrder::operator()(const Cotangent& a, const Cotangent& b) const {
-  return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
-    if (x.first != y.first) return x.first < y.first;
-    return std::lexicographical_compare(x.second.begin(), x.second.end(), y.second.begin(), y.second.end(),
-                                        before);
-  });
+  return std::lexicographical_compare(
+      a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
+        if (x.first != y.first) return x.first < y.first;
+        return std::lexicographical_compare(x.second.begin(), x.second.end(), y.second.begin(),
+                                            y.second.end(), before);
+      });
 }
 
 void add_to(std::vector<Cotangent>& list, const std::string& target, Expr coefficient) {

@@ -33,9 +33,9 @@ struct AdjointState {
   std::string field;
   Kept kept = Kept::plain;
   int sign = 1;
-  ir::Expr scale;                    ///< scaled
-  ir::Expr lambda, twice_mu;         ///< law
-  std::vector<std::string> group;    ///< law: all members, in the program's order
+  ir::Expr scale;                  ///< scaled
+  ir::Expr lambda, twice_mu;       ///< law
+  std::vector<std::string> group;  ///< law: all members, in the program's order
 };
 
 /// A cotangent as a field of the adjoint program: sign * field.
@@ -52,8 +52,9 @@ struct AdjointVariables {
   std::vector<std::string> decisions;
 };
 
-/// Scaled where the coefficient is proven to vanish nowhere or without effect, products elsewhere; `unscaled`:
-/// only where it vanishes nowhere, so that every adjoint can be had back from its variable at any model.
+/// Scaled where the coefficient is proven to vanish nowhere or without effect, products elsewhere;
+/// `unscaled`: only where it vanishes nowhere, so that every adjoint can be had back from its variable at any
+/// model.
 AdjointVariables choose_variables(const ir::Program& physical, const std::vector<Use>& uses, bool unscaled);
 
 /// Adds coefficient * adjoint(target) to the first of `list` that does not hold that very term.

@@ -35,11 +35,7 @@ int reach(Expr e, int axis, int radius) {
 
 Cotangents::Cotangents(const ir::Program& physical, const std::vector<Use>& uses,
                        const AdjointVariables& variables, ir::Program& program)
-    : physical_(physical),
-      uses_(uses),
-      variables_(variables),
-      program_(program),
-      pool_(*physical.pool) {
+    : physical_(physical), uses_(uses), variables_(variables), program_(program), pool_(*physical.pool) {
   std::set<std::string> late;
   for (const Use& use : uses) {
     if (use.self || use.atom->kind != Kind::field) continue;

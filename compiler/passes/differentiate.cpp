@@ -64,7 +64,8 @@ class Differentiator {
     finish();
     widen_aprons();
     decisions(terms, plan);
-    adjoint_.divisors.erase(std::unique(adjoint_.divisors.begin(), adjoint_.divisors.end()), adjoint_.divisors.end());
+    adjoint_.divisors.erase(std::unique(adjoint_.divisors.begin(), adjoint_.divisors.end()),
+                            adjoint_.divisors.end());
     return std::move(adjoint_);
   }
 
@@ -98,7 +99,8 @@ class Differentiator {
   void sample(const std::string& field) {
     for (const auto& [factor, state] : recovered(field).terms) {
       const int level = cotangents_->early(field) ? 1 : 0;
-      const bool known = std::any_of(sampled_.begin(), sampled_.end(), [&](const std::string& s) { return s == state; });
+      const bool known =
+          std::any_of(sampled_.begin(), sampled_.end(), [&](const std::string& s) { return s == state; });
       if (known) continue;
       sampled_.push_back(state);
       out().push_back(ir::Sample{state, level});
@@ -165,10 +167,11 @@ class Differentiator {
     std::vector<Expr> terms = gains.live;
     for (const auto& [axis, list] : gains.strips) {
       if (axis != field.strip_axis) {
-        throw UserError(fmt::format(
-            "equation {}: derivatives along two axes are nested, as in grad(div(v)): no adjoint is derived for "
-            "their absorbing layer yet",
-            physical_.equation));
+        throw UserError(
+            fmt::format("equation {}: derivatives along two axes are nested, as in grad(div(v)): no adjoint "
+                        "is derived for "
+                        "their absorbing layer yet",
+                        physical_.equation));
       }
       terms.insert(terms.end(), list.begin(), list.end());
     }
@@ -295,9 +298,11 @@ class Differentiator {
     for (const std::string& member : state.group) {
       std::vector<Expr> by_count;
       for (int k = 0; k < count; ++k) {
-        const Expr bulk = pool_.sum({pool_.product({pool_.constant(count - k), state.lambda}), state.twice_mu});
-        std::vector<Expr> terms = {pool_.product({pool_.constant(ir::Number::ratio(-1, count - k)), inverse}),
-                                   pool_.quotient(pool_.constant(1), pool_.product({pool_.constant(count - k), bulk}))};
+        const Expr bulk =
+            pool_.sum({pool_.product({pool_.constant(count - k), state.lambda}), state.twice_mu});
+        std::vector<Expr> terms = {
+            pool_.product({pool_.constant(ir::Number::ratio(-1, count - k)), inverse}),
+            pool_.quotient(pool_.constant(1), pool_.product({pool_.constant(count - k), bulk}))};
         if (member == field) terms.insert(terms.begin(), inverse);
         by_count.push_back(pool_.product({sign, pool_.sum(std::move(terms))}));
       }
@@ -333,7 +338,8 @@ class Differentiator {
     static constexpr const char* words[] = {"from what the field gains in a step, saved before and after",
                                             "from the saved sum it multiplies", "computed from saved fields"};
     for (const GradientTerm& term : terms) {
-      adjoint_.decisions.push_back(fmt::format("gradient of {}: {}", ir::text(term.coefficient, physical_.axes),
+      adjoint_.decisions.push_back(fmt::format("gradient of {}: {}",
+                                               ir::text(term.coefficient, physical_.axes),
                                                words[static_cast<std::size_t>(term.supply)]));
     }
     std::vector<std::string> kept;

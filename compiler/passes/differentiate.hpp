@@ -11,9 +11,9 @@ namespace ondula::passes {
 /// become injections (source: the sampled field), injections become samples, coefficients become accumulators
 /// (numerics.md, Gradient). The adjoint's variables are dJ/dfield over the weights H of its nodes (1/2 on the
 /// rows of faces about which a field on nodes is even), hence images are those of the forward fields, and may
-/// carry the coefficient they are used with, so that the adjoint step has the forward's form. `unscaled`: only
-/// where that coefficient is positive, so that adjoints can be had back in media where it vanishes. Throws
-/// UserError for what is not linear, or not yet derived.
+/// carry the coefficient they are used with, so that the adjoint step has the forward's form. `unscaled`:
+/// only where that coefficient is positive, so that adjoints can be had back in media where it vanishes.
+/// Throws UserError for what is not linear, or not yet derived.
 ir::Adjoint differentiate(const ir::Program& physical, bool unscaled = false);
 
 }  // namespace ondula::passes

@@ -123,7 +123,8 @@ class TermCollector {
       for (const Use& use : uses_) {
         if (!(use.atom == derivative) || use.parent) continue;
         for (const Use& reader : uses_) {
-          const bool reads = !reader.parent && reader.atom->kind == Kind::field && reader.atom->name == use.target;
+          const bool reads =
+              !reader.parent && reader.atom->kind == Kind::field && reader.atom->name == use.target;
           if (reads && program_.field(reader.target).strip_axis < 0) targets.push_back(reader.target);
         }
       }
@@ -184,7 +185,8 @@ class TermCollector {
     if (term.of.size() != 1 || term.flux_axis >= 0) return false;
     const std::string& target = term.of[0];
     const AdjointState& state = variables_.states.at(target);
-    if (program_.field(target).time_order != 1 || state.kept != Kept::scaled || state.scale != term.coefficient)
+    if (program_.field(target).time_order != 1 || state.kept != Kept::scaled ||
+        state.scale != term.coefficient)
       return false;
     return std::all_of(uses_.begin(), uses_.end(), [&](const Use& use) {
       if (use.parent || use.target != target) return true;

@@ -47,7 +47,8 @@ ir::Field product_field(const ir::Program& physical, const std::vector<Use>& use
     for (const std::string& candidate : candidates) {
       const ir::Field& field = physical.field(candidate);
       const bool own = cotangent.at(candidate).size() > 1 || candidates.size() == 1;
-      if (own && dual(physical, physical.field(use.atom->args[0]->name), field, use.atom->axis, use.atom->order))
+      if (own &&
+          dual(physical, physical.field(use.atom->args[0]->name), field, use.atom->axis, use.atom->order))
         return field;
     }
   }

@@ -36,10 +36,11 @@ SavePlan plan_saves(const ir::Program& physical, std::vector<GradientTerm>& term
   std::size_t ways = 1;
   for (GradientTerm& term : terms) {
     if (term.open.empty()) {
-      throw UserError(fmt::format(
-          "equation {}: no way is known to accumulate the gradient of {}: a derivative of a derivative inside "
-          "an absorbing layer",
-          physical.equation, ir::text(term.coefficient, physical.axes)));
+      throw UserError(
+          fmt::format("equation {}: no way is known to accumulate the gradient of {}: a derivative of a "
+                      "derivative inside "
+                      "an absorbing layer",
+                      physical.equation, ir::text(term.coefficient, physical.axes)));
     }
     term.supply = term.open[0];
     // With very many terms the first way of those that come last is taken.

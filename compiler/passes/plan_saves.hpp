@@ -16,8 +16,8 @@ struct SavePlan {
   std::vector<std::size_t> values;  ///< terms whose forward sum is computed and kept
 };
 
-/// Chooses every term's supply so that the fewest arrays are kept, by trying all ways (a cut through the graph
-/// from fields to terms; there are few terms). Of equal ways the one that computes least again. Throws
+/// Chooses every term's supply so that the fewest arrays are kept, by trying all ways (a cut through the
+/// graph from fields to terms; there are few terms). Of equal ways the one that computes least again. Throws
 /// UserError where a term has no way.
 SavePlan plan_saves(const ir::Program& physical, std::vector<GradientTerm>& terms);
 

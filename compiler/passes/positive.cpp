@@ -83,8 +83,7 @@ class Signs {
   }
 
   bool nonnegative(Expr e) const {
-    const ir::Parameter* parameter =
-        e->kind == Kind::parameter ? program_.find_parameter(e->name) : nullptr;
+    const ir::Parameter* parameter = e->kind == Kind::parameter ? program_.find_parameter(e->name) : nullptr;
     return parameter != nullptr && parameter->sign == ir::Sign::nonnegative;
   }
 
@@ -94,7 +93,7 @@ class Signs {
         return Zeros::positive;
       case Kind::parameter:
         return program_.find_parameter(e->name)->sign == ir::Sign::positive ? Zeros::positive
-                                                                             : Zeros::unknown;
+                                                                            : Zeros::unknown;
       case Kind::average:
         return of(e->args[0]);
       case Kind::surface: {

@@ -143,7 +143,8 @@ class Executor<Real>::Impl {
     const std::vector<Real>& array = state_.level(name, 0);
     std::vector<double> result;
     for_rows(layout_, box, [&](std::int64_t first, std::int64_t count, const ir::Extents&) {
-      for (std::int64_t i = first; i < first + count; ++i) result.push_back(static_cast<double>(array[at(i)]));
+      for (std::int64_t i = first; i < first + count; ++i)
+        result.push_back(static_cast<double>(array[at(i)]));
     });
     return result;
   }

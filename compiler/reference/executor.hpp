@@ -39,7 +39,8 @@ class Executor {
   void set_field(const std::string& name, int level, std::span<const double> values);
   /// The values of a field or memory variable at `level` (0 or -1), laid out as in set_field.
   std::vector<double> field(const std::string& name, int level = 0) const;
-  /// The same on `box`, C order, in the padded grid's indices; entries beyond the grid as far as the halo goes.
+  /// The same on `box`, C order, in the padded grid's indices; entries beyond the grid as far as the halo
+  /// goes.
   std::vector<double> values(const std::string& name, const ir::Box& box) const;
   /// Sets the fields that are no accumulators, memory variables too, to 0.
   void clear_state();

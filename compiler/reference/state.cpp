@@ -101,9 +101,10 @@ void State<Real>::set(const std::string& name, int which, std::span<const double
   std::fill(array.begin(), array.end(), Real(0));
   for_rows(layout_, intersection(live, layout_.grid()),
            [&](std::int64_t first, std::int64_t count, const ir::Extents& i) {
-    const std::int64_t from = (i[0] * total[1] + i[1]) * total[2] + i[2];
-    for (std::int64_t n = 0; n < count; ++n) array[at(first + n)] = static_cast<Real>(values[at(from + n)]);
-  });
+             const std::int64_t from = (i[0] * total[1] + i[1]) * total[2] + i[2];
+             for (std::int64_t n = 0; n < count; ++n)
+               array[at(first + n)] = static_cast<Real>(values[at(from + n)]);
+           });
   fill_halo(name, which);
 }
 
@@ -114,9 +115,10 @@ std::vector<double> State<Real>::get(const std::string& name, int which) const {
   std::vector<double> values(at(total[0] * total[1] * total[2]), 0.0);
   for_rows(layout_, intersection(of(name).live, layout_.grid()),
            [&](std::int64_t first, std::int64_t count, const ir::Extents& i) {
-    const std::int64_t to = (i[0] * total[1] + i[1]) * total[2] + i[2];
-    for (std::int64_t n = 0; n < count; ++n) values[at(to + n)] = static_cast<double>(array[at(first + n)]);
-  });
+             const std::int64_t to = (i[0] * total[1] + i[1]) * total[2] + i[2];
+             for (std::int64_t n = 0; n < count; ++n)
+               values[at(to + n)] = static_cast<double>(array[at(first + n)]);
+           });
   return values;
 }
 

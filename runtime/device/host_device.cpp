@@ -42,6 +42,10 @@ double collect(const void* data, std::span<const Weighted> from) {
 /// Past the caches, whose lines what is copied would not be read from again soon; whole lines, on lines.
 void stream_copy(const char* from, char* to, std::int64_t bytes) {
 #if defined(__SSE2__)
+  if (reinterpret_cast<std::uintptr_t>(from) % 16 != 0 || reinterpret_cast<std::uintptr_t>(to) % 16 != 0) {
+    std::memcpy(to, from, static_cast<std::size_t>(bytes));
+    return;
+  }
   for (std::int64_t i = 0; i < bytes; i += 16) {
     _mm_stream_si128(reinterpret_cast<__m128i*>(to + i),
                      _mm_load_si128(reinterpret_cast<const __m128i*>(from + i)));

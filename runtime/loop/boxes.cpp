@@ -52,7 +52,8 @@ ir::Box Boxes::piece(const ir::Piece& piece, int side) const {
       // A strip taken as one with that of half cells may hold the apron's first cell.
       if (apron) {
         const ir::Range own = strip(piece, axis, side);
-        cut = side == 0 ? ir::Range{std::max(cut.lo, own.hi), cut.hi} : ir::Range{cut.lo, std::min(cut.hi, own.lo)};
+        cut = side == 0 ? ir::Range{std::max(cut.lo, own.hi), cut.hi}
+                        : ir::Range{cut.lo, std::min(cut.hi, own.lo)};
       }
       if (flux && !apron) cut = domain_.strip(field(piece.stores.front()), axis, side);
       // The grown strip holds the apron already.

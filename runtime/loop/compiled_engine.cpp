@@ -274,7 +274,8 @@ class CompiledEngine final : public Engine {
       if (index[at(axis)] < live.lo || index[at(axis)] >= live.hi) return {};
     }
     const ir::Range live = setup_.domain.live(field, setup_.domain.dims - 1);
-    return {std::max<std::int64_t>(live.lo, 0), std::min(live.hi, setup_.domain.total(setup_.domain.dims - 1))};
+    return {std::max<std::int64_t>(live.lo, 0),
+            std::min(live.hi, setup_.domain.total(setup_.domain.dims - 1))};
   }
 
   template <class F>
@@ -352,7 +353,8 @@ class CompiledEngine final : public Engine {
       const std::int64_t along = tap.index[at(setup_.domain.dims - 1)];
       if (along < live.lo || along >= live.hi) continue;
       const double factor =
-          source.raw ? 1.0 : source_factor(injection.factor, setup_.symbols, *padded_, tap.index, &setup_.domain);
+          source.raw ? 1.0
+                     : source_factor(injection.factor, setup_.symbols, *padded_, tap.index, &setup_.domain);
       result.to.push_back({layout.at(tap.index), factor * tap.weight});
     }
     return result;
@@ -432,8 +434,8 @@ class CompiledEngine final : public Engine {
     bind_scalars(kernel, launch);
     const std::int64_t row_bytes =
         domain.dims == 1 ? 0 : full.stride[at(domain.dims - 2)] * static_cast<std::int64_t>(sizeof(Real));
-    launch.tiles =
-        passes::host_tiles(kernel, domain, row_bytes, {device_.threads(), cache_bytes(device_.threads()), beyond(kernel)});
+    launch.tiles = passes::host_tiles(kernel, domain, row_bytes,
+                                      {device_.threads(), cache_bytes(device_.threads()), beyond(kernel)});
     return launch;
   }
 

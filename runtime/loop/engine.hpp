@@ -23,8 +23,8 @@ namespace ondula::loop {
 class History {
  public:
   virtual ~History() = default;
-  /// nodes += the squares of all that `slot` keeps, on the model's nodes, C order; half-cell values at the node
-  /// before them.
+  /// nodes += the squares of all that `slot` keeps, on the model's nodes, C order; half-cell values at the
+  /// node before them.
   virtual void add_squares(const ir::Domain& domain, std::int64_t slot, std::vector<double>& nodes) const = 0;
 };
 
@@ -51,7 +51,8 @@ class Engine {
   virtual void restore(const Snapshot& snapshot) = 0;
   /// The largest magnitude over all state fields; NaN if any value is not finite.
   virtual double magnitude() const = 0;
-  /// A field's values on `box`, C order: in the padded grid's indices, which may lie beyond it within the halo.
+  /// A field's values on `box`, C order: in the padded grid's indices, which may lie beyond it within the
+  /// halo.
   virtual std::vector<double> values(const std::string& name, const ir::Box& box) const = 0;
 
   /// Room for `saves` of so many slots, for this engine and that of the adjoint.

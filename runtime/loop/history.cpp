@@ -6,7 +6,10 @@ namespace ondula::loop {
 
 DeviceHistory::DeviceHistory(device::Device& device, std::vector<ir::Save> saves, std::int64_t slots,
                              const Layout& layout, std::size_t element_bytes)
-    : saves_(std::move(saves)), layout_(layout), element_bytes_(element_bytes), buffers_(static_cast<std::size_t>(slots)) {
+    : saves_(std::move(saves)),
+      layout_(layout),
+      element_bytes_(element_bytes),
+      buffers_(static_cast<std::size_t>(slots)) {
   const std::size_t bytes = static_cast<std::size_t>(layout.size) * element_bytes;
   for (auto& slot : buffers_) {
     for (std::size_t s = 0; s < saves_.size(); ++s) slot.push_back(device.allocate(bytes));

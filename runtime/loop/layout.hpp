@@ -45,7 +45,6 @@ struct WideStrips {
   bool usable = false;
   std::array<ir::Range, 2> sides;
 };
-WideStrips wide_strips(const ir::Domain& domain, bool half, bool joint, int apron,
-                       std::size_t element_bytes);
+WideStrips wide_strips(const ir::Domain& domain, bool half, bool joint, int apron, std::size_t element_bytes);
 
 }  // namespace ondula::loop

@@ -79,7 +79,8 @@ class ReferenceEngine final : public Engine {
       const ir::Save& save = kept.saves[s];
       if (!has(save.name)) continue;
       executor_.set_field(save.name, 0, kept.slots[static_cast<std::size_t>(slot)][s]);
-      if (save.previous) executor_.set_field(save.name, -1, kept.slots[static_cast<std::size_t>(slot - 1)][s]);
+      if (save.previous)
+        executor_.set_field(save.name, -1, kept.slots[static_cast<std::size_t>(slot - 1)][s]);
     }
   }
 

@@ -28,6 +28,7 @@ class GuardedDevice final : public device::Device {
   void download(const device::Buffer& from, std::size_t offset, void* to, std::size_t bytes) const override {
     host_->download(from, offset, to, bytes);
   }
+  void copy(const device::Buffer& from, device::Buffer& to) override { host_->copy(from, to); }
   void launch(const device::Launch& launch) override { host_->launch(launch); }
   void scatter_add(device::Buffer& buffer, DType dtype, std::span<const device::Weighted> to,
                    double amplitude) override {
