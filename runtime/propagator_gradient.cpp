@@ -8,6 +8,7 @@
 #include <future>
 
 #include "compiler/error.hpp"
+#include "compiler/passes/linear.hpp"
 #include "runtime/adjoint_points.hpp"
 #include "runtime/loop/arrays.hpp"
 #include "runtime/propagator_adjoint.hpp"
@@ -105,6 +106,13 @@ std::vector<ir::Box> slabs_of(const ir::Domain& domain, const ir::Box& box) {
     slabs.push_back(slab);
   }
   return slabs;
+}
+
+/// `e` with the medium itself in place of what surfaces make of it.
+ir::Expr medium(ir::Pool& pool, ir::Expr e) {
+  return passes::rewrite(pool, e, [&](ir::Expr part) {
+    return part->kind == ir::Kind::surface ? medium(pool, part->args[0]) : ir::Expr();
+  });
 }
 
 bool first_order(const ir::Program& program) {
@@ -324,9 +332,14 @@ void Propagator::Impl::gather_models(const loop::Sensitivity& sensitivity, loop:
   const ir::Program& forward = own.compilation.adjoint.forward;
   for (const ir::CoefficientGradient& gradient : own.compilation.adjoint.gradients) {
     const auto fields = fields_of(forward, gradient.of);
+    // Without surfaces there is nothing to choose, and half of the arithmetic.
+    const auto plain = [&](ir::Expr e) { return domain_.has_free_surface() ? e : medium(*back.pool, e); };
+    const ir::Expr coefficient = plain(gradient.coefficient);
+    std::vector<std::pair<ir::Expr, std::string>> terms = gradient.value.terms;
+    for (auto& [factor, accumulator] : terms) factor = plain(factor);
     const auto slab = [&](const ir::Box& box) {
       std::vector<double> cotangent;
-      for (const auto& [factor, accumulator] : gradient.value.terms) {
+      for (const auto& [factor, accumulator] : terms) {
         const std::vector<double> sums = own.back->values(accumulator, box);
         const std::vector<double> factors = sensitivity.values(factor, box);
         cotangent.resize(sums.size(), 0.0);
@@ -337,7 +350,7 @@ void Propagator::Impl::gather_models(const loop::Sensitivity& sensitivity, loop:
       each_face_entry(domain_, box, [&](const ir::Extents& index, std::size_t i) {
         cotangent[i] *= node_weight(domain_, fields, gradient.stagger, first_order(forward), index);
       });
-      sensitivity.transpose(gradient.coefficient, box, cotangent, models);
+      sensitivity.transpose(coefficient, box, cotangent, models);
     };
     const std::vector<ir::Box> slabs =
         slabs_of(domain_, live_box(domain_, back.field(gradient.value.terms.front().second)));
@@ -356,9 +369,8 @@ void Propagator::Impl::gather_models(const loop::Sensitivity& sensitivity, loop:
     const auto injected = own.injected.find(gradient.of.front());
     if (injected == own.injected.end()) continue;
     for (const auto& [index, sum] : injected->second) {
-      const double coefficient = sensitivity.value(gradient.coefficient, index);
-      if (sum != 0 && coefficient != 0)
-        sensitivity.transpose(gradient.coefficient, index, -sum / coefficient, models);
+      const double value = sensitivity.value(coefficient, index);
+      if (sum != 0 && value != 0) sensitivity.transpose(coefficient, index, -sum / value, models);
     }
   }
 }
