@@ -24,6 +24,8 @@ struct Propagator::Impl::Adjoint {
   std::size_t receivers = 0;  ///< of the forward run, with those of slopes
   std::map<std::string, std::map<ir::Extents, double>> injected;
 
+  /// Gives back the engines' memory and the history; kernels stay.
+  void release();
   /// Sources, receivers and, after them, the receivers' slopes.
   void keep_points(const ShotPoints& points);
   /// Adds up what AdjointPoints::injected tells of a shot.

@@ -220,6 +220,7 @@ bool Propagator::Impl::needs_unscaled(const GradientOptions& options) const {
 
 void Propagator::Impl::ready_adjoint(const GradientOptions& options) {
   engine_.reset();
+  release_born();
   state_known_ = false;
   models_changed_ = true;
   const bool unscaled = needs_unscaled(options);
