@@ -96,6 +96,8 @@ struct Timings {
   double steady = 0;         ///< s, of the other steps, callbacks and later shots' set-up left out
   std::int64_t steps = 0;    ///< counted in `steady`, over all shots
   double gpoints_per_s = 0;  ///< physical
+  /// Of a gradient: its forward runs, its backward runs, and the chain rule from coefficients to models, s.
+  double keeping = 0, backward = 0, chain = 0;
   double padded_gpoints_per_s = 0;
 };
 

@@ -15,6 +15,7 @@ namespace ondula {
 /// Kernels, engines and history of the two directions.
 struct Propagator::Impl::Adjoint {
   bool unscaled = false;
+  std::int64_t models = -1;  ///< which of the Propagator's models the engines have
   passes::AdjointCompilation compilation;
   std::shared_ptr<const jit::HostModule> keep_module, back_module;
   std::unique_ptr<loop::Engine> keep, back;

@@ -160,6 +160,7 @@ class Propagator::Impl {
   std::optional<ir::LayerOptions> layer_;  ///< fixed by the first call
   loop::Models models_;
   bool models_changed_ = true;
+  std::int64_t models_version_ = 0;
   mutable std::optional<Limits> limits_;  ///< unset where a model has changed
   int substeps_ = 0;                      ///< r; 0 until the first call fixes it
   bool frequency_open_ = false;           ///< f_c waits for the first call with sources
