@@ -32,7 +32,8 @@ std::vector<std::string> updates_of(const ir::Program& program, const std::strin
 
 }  // namespace
 
-TEST_CASE("linearize: each term with the derivative's fields, and each coefficient's tangent with the fields") {
+TEST_CASE(
+    "linearize: each term with the derivative's fields, and each coefficient's tangent with the fields") {
   const ir::Tangent acoustic = passes::linearize(absorbed_program(equations::acoustic(), 1, 4));
   CHECK(acoustic.program.direction == "born");
   CHECK(updates_of(acoustic.program, "u.born").at(0) ==

@@ -21,8 +21,8 @@ struct BornCase {
   std::string equation = "acoustic";
   int dims = 2;
   int order = 4;
-  /// One letter for each face, axis by axis, minus first, repeated: l a layer, f free surface, r rigid wall, p
-  /// periodic.
+  /// One letter for each face, axis by axis, minus first, repeated: l a layer, f free surface, r rigid wall,
+  /// p periodic.
   std::string faces = "l";
   Backend backend = Backend::reference;
   DType dtype = DType::float64;
@@ -206,7 +206,8 @@ inline double born_dot_error(const BornCase& c) {
 /// How differences of forward runs approach born, all fields scaled to one size.
 struct BornDifferences {
   double central = 0;  ///< relative error of the central difference for changes of 1e-4
-  double slope = 0;    ///< log2 of how the first order's remainder falls over the last halving, 2 if born is right
+  double slope =
+      0;  ///< log2 of how the first order's remainder falls over the last halving, 2 if born is right
 };
 
 inline BornDifferences born_differences(const BornCase& c, const State& start = {}) {

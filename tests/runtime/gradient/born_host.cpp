@@ -114,7 +114,8 @@ TEST_CASE("Born: perturbations of unknown parameters, of another size, or not fi
   setup.options.storage = Storage::none;
   Propagator without = setup.propagator();
   CHECK(without.born(setup.shots(), setup.perturbation).size() == 1);
-  check_mentions(refusal([&] { without.gauss_newton(setup.shots(), setup.perturbation); }), {"storage is off"});
+  check_mentions(refusal([&] { without.gauss_newton(setup.shots(), setup.perturbation); }),
+                 {"storage is off"});
 }
 
 }  // namespace ondula::test
