@@ -93,20 +93,6 @@ void each_face_entry(const ir::Domain& domain, const ir::Box& box, const F& f) {
   }
 }
 
-/// f(piece) for pieces of the box, few planes each: what is computed of one fits a cache, and its memory serves
-/// the next.
-template <class F>
-void each_piece(const ir::Box& box, const F& f) {
-  constexpr std::int64_t entries = 1 << 15;
-  const std::int64_t plane = std::max<std::int64_t>(1, box[1].size() * box[2].size());
-  const std::int64_t planes = std::max<std::int64_t>(1, entries / plane);
-  for (std::int64_t lo = box[0].lo; lo < box[0].hi; lo += planes) {
-    ir::Box piece = box;
-    piece[0] = {lo, std::min(lo + planes, box[0].hi)};
-    f(piece);
-  }
-}
-
 /// The box in an even number of slabs along its first axis, each thicker than what folds onto one node there:
 /// every other slab adds to nodes of its own.
 std::vector<ir::Box> slabs_of(const ir::Domain& domain, const ir::Box& box) {
@@ -372,8 +358,7 @@ void Propagator::Impl::gather_models(const loop::Sensitivity& sensitivity, loop:
     // Neighbouring slabs add to nodes they share: first every other one, then the rest, whatever the threads.
     for (std::size_t first = 0; first < 2; ++first) {
       const auto run = [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t k = begin; k < end; ++k)
-          each_piece(slabs[static_cast<std::size_t>(2 * k) + first], slab);
+        for (std::int64_t k = begin; k < end; ++k) slab(slabs[static_cast<std::size_t>(2 * k) + first]);
       };
       const auto count = static_cast<std::int64_t>((slabs.size() + 1 - first) / 2);
       if (options_.backend == Backend::host)

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
 #include <set>
 
 #include "compiler/error.hpp"
@@ -304,18 +303,8 @@ void Accumulations::gradient(std::size_t number, const std::string& accumulator)
   adjoint_.gradients.push_back(std::move(result));
 }
 
-std::vector<ir::Operation> Accumulations::gained(const std::vector<std::string>& fields) {
-  for (std::size_t t = 0; t < terms_.size(); ++t) {
-    const bool own = std::find(fields.begin(), fields.end(), terms_[t].of[0]) != fields.end();
-    if (own && terms_[t].supply == Supply::gained && done_.insert(t).second) accumulate(t);
-  }
-  return std::exchange(updates_, {});
-}
-
 std::vector<ir::Operation> Accumulations::updates() {
-  for (std::size_t t = 0; t < terms_.size(); ++t) {
-    if (done_.insert(t).second) accumulate(t);
-  }
+  for (std::size_t t = 0; t < terms_.size(); ++t) accumulate(t);
   std::vector<ir::Operation> result = cotangents_.take_pending();
   result.insert(result.end(), filter_updates_.begin(), filter_updates_.end());
   result.insert(result.end(), updates_.begin(), updates_.end());

@@ -101,7 +101,6 @@ class Differentiator {
       if (field.strip_axis >= 0 && !advanced_.contains(field.name) && driven_by(field.name, fields))
         advance(field.name);
     }
-    for (ir::Operation& operation : accumulations_->gained(fields)) out().push_back(std::move(operation));
     for (const std::string& field : fields) out().push_back(ir::Halo{field, 1});
   }
 
