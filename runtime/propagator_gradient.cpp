@@ -159,10 +159,8 @@ Gradient Propagator::Impl::gradient(std::span<const Shot> shots, const MisfitFun
       models.arrays[p.name].assign(nodes, 0.0);
   }
   const loop::Sensitivity sensitivity(domain_, engine_setup().symbols, models_);
-  adjoint_->require_divisors(domain_, sensitivity);
   adjoint_->injected.clear();
   if (options.illumination) result.illumination.assign(nodes, 0.0);
-  adjoint_->back->clear();
   for (std::size_t s = 0; s < shots.size(); ++s) {
     const auto number = static_cast<std::int64_t>(s);
     const ShotPoints points = points_of(shots, number, true);
@@ -254,6 +252,7 @@ void Propagator::Impl::ready_adjoint(const GradientOptions& options) {
   }
   if (own.models != models_version_) {
     own.models = -1;
+    own.require_divisors(domain_, loop::Sensitivity(domain_, engine_setup().symbols, models_));
     own.keep->set_models(models_);
     own.back->set_models(models_);
     own.models = models_version_;
@@ -306,7 +305,7 @@ void Propagator::Impl::run_back(const Shot& shot, std::int64_t number, const Sho
                                 loop::ModelGradient& models) {
   Adjoint& own = *adjoint_;
   AdjointPoints back(own.compilation.adjoint, domain_, sensitivity, shot, points, substeps_);
-  own.back->clear(false);
+  own.back->clear(number == 0);  // sums go on over the shots
   own.back->set_points(back.residuals(sources, steps_), back.taps());
   std::vector<double> found(back.taps().size());
   const std::int64_t last = own.steps - 1;
