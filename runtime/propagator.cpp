@@ -15,6 +15,7 @@
 #include "runtime/io/wavelet.hpp"
 #include "runtime/propagator_adjoint.hpp"
 #include "runtime/propagator_impl.hpp"
+#include "runtime/propagator_tangent.hpp"
 #include "runtime/receivers.hpp"
 
 namespace ondula {
@@ -107,7 +108,8 @@ Records Propagator::Impl::forward(std::span<const Shot> shots, std::optional<std
     start_shot(*engine_);
     state_known_ = true;
     engine_->set_points(std::move(points.sources), std::move(points.receivers));
-    records.push_back(run_shot(shots[static_cast<std::size_t>(s)], s, count, s == 0 ? entry : Clock::now()));
+    records.push_back(
+        run_shot(*engine_, shots[static_cast<std::size_t>(s)], s, count, s == 0 ? entry : Clock::now()));
   }
   finish_timings();
   return records;
@@ -158,7 +160,8 @@ void Propagator::Impl::fix_layer(const Speeds& now, std::span<const Shot> shots)
   const double dominant = dominant_frequency(shots, options_);
   if (layer_ && !(frequency_open_ && dominant > 0)) return;
   engine_.reset();
-  adjoint_.reset();
+  release_born();
+  if (adjoint_) adjoint_->release();
   state_known_ = false;
   frequency_open_ = !options_.absorb.frequency && dominant == 0;
   layer_.emplace();
@@ -172,7 +175,8 @@ void Propagator::Impl::fix_layer(const Speeds& now, std::span<const Shot> shots)
 void Propagator::Impl::ready_engine(const Speeds& now, std::span<const Shot> shots) {
   fix_layer(now, shots);
   if (!engine_) {
-    adjoint_.reset();
+    release_born();
+    if (adjoint_) adjoint_->release();
     state_known_ = false;
     make_engine();
     models_changed_ = true;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 #include <set>
 
 #include "compiler/error.hpp"
@@ -289,12 +290,13 @@ void Accumulations::gradient(std::size_t number, const std::string& accumulator)
       // The deviator from 1/(2 mu), left out where mu is 0; the trace from the bulk.
       const std::string trace = fmt::format("gradient.{}", number - 1);
       const Expr inverse = pool_.product({sign, pool_.function("inverse_or_zero", {state.twice_mu})});
-      std::vector<Expr> part;
-      for (int k = 0; k < count; ++k)
-        part.push_back(pool_.product({pool_.constant(ir::Number::ratio(-1, count - k)), inverse}));
+      std::vector<Expr> of_trace;
+      for (int k = 0; k < count; ++k) {
+        const Expr deviator = pool_.product({pool_.constant(ir::Number::ratio(-1, count - k)), inverse});
+        of_trace.push_back(pool_.sum({deviator, share[static_cast<std::size_t>(k)]}));
+      }
       result.value.terms.emplace_back(inverse, accumulator);
-      result.value.terms.emplace_back(pool_.surface(part), trace);
-      result.value.terms.emplace_back(pool_.surface(share), trace);
+      result.value.terms.emplace_back(pool_.surface(of_trace), trace);
     }
   } else {
     result.value.terms.emplace_back(sign, accumulator);
@@ -302,8 +304,18 @@ void Accumulations::gradient(std::size_t number, const std::string& accumulator)
   adjoint_.gradients.push_back(std::move(result));
 }
 
+std::vector<ir::Operation> Accumulations::gained(const std::vector<std::string>& fields) {
+  for (std::size_t t = 0; t < terms_.size(); ++t) {
+    const bool own = std::find(fields.begin(), fields.end(), terms_[t].of[0]) != fields.end();
+    if (own && terms_[t].supply == Supply::gained && done_.insert(t).second) accumulate(t);
+  }
+  return std::exchange(updates_, {});
+}
+
 std::vector<ir::Operation> Accumulations::updates() {
-  for (std::size_t t = 0; t < terms_.size(); ++t) accumulate(t);
+  for (std::size_t t = 0; t < terms_.size(); ++t) {
+    if (done_.insert(t).second) accumulate(t);
+  }
   std::vector<ir::Operation> result = cotangents_.take_pending();
   result.insert(result.end(), filter_updates_.begin(), filter_updates_.end());
   result.insert(result.end(), updates_.begin(), updates_.end());

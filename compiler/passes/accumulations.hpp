@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,7 +21,9 @@ class Accumulations {
                 std::vector<GradientTerm> terms, const SavePlan& plan, Cotangents& cotangents,
                 ir::Adjoint& adjoint);
 
-  /// The updates of all accumulators, and of the filters they need; adjoints and memory variables are read as
+  /// The accumulators of what these fields gain: they read the fields' adjoints, just updated, at their points.
+  std::vector<ir::Operation> gained(const std::vector<std::string>& fields);
+  /// The updates of all other accumulators, and of the filters they need; adjoints and memory variables are read as
   /// they are when the step back has reached the fields' own updates.
   std::vector<ir::Operation> updates();
 
@@ -40,6 +43,7 @@ class Accumulations {
   const std::vector<Use>& uses_;
   const AdjointVariables& variables_;
   std::vector<GradientTerm> terms_;
+  std::set<std::size_t> done_;
   Cotangents& cotangents_;
   ir::Adjoint& adjoint_;
   ir::Pool& pool_;
