@@ -140,10 +140,14 @@ void Propagator::Impl::compile_kernels() {
   timings_.compiled = !module_->record().cache_hit;
 }
 
-std::shared_ptr<const jit::HostModule> Propagator::Impl::compiled(const passes::Compilation& compilation) {
-  const emit::Real real = options_.dtype == DType::float32 ? emit::Real::float32 : emit::Real::float64;
+void Propagator::Impl::ready_compiler() {
   if (!options_.compiler)
     options_.compiler = std::make_shared<jit::HostCompiler>(options_.cache, options_.log);
+}
+
+std::shared_ptr<const jit::HostModule> Propagator::Impl::compiled(const passes::Compilation& compilation) {
+  const emit::Real real = options_.dtype == DType::float32 ? emit::Real::float32 : emit::Real::float64;
+  ready_compiler();
   return options_.compiler->compile({emit::host_text(compilation.kernels, real),
                                      compilation.physical.equation,
                                      {},

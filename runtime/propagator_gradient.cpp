@@ -223,16 +223,19 @@ void Propagator::Impl::ready_adjoint(const GradientOptions& options) {
   models_changed_ = true;
   const bool unscaled = needs_unscaled(options);
   if (!adjoint_ || adjoint_->unscaled != unscaled) {
-    adjoint_ = std::make_unique<Adjoint>();
-    adjoint_->unscaled = unscaled;
+    adjoint_.reset();  // an error on the way leaves none rather than half a one
+    auto fresh = std::make_unique<Adjoint>();
+    fresh->unscaled = unscaled;
     const auto begin = Clock::now();
     passes::PipelineOptions pipeline{grid_.axes, options_.order, options_.absorb.kappa > 1.0, false};
-    adjoint_->compilation = passes::compile_adjoint(equation_, pipeline, unscaled);
+    fresh->compilation = passes::compile_adjoint(equation_, pipeline, unscaled);
     if (options_.backend == Backend::host) {
-      auto back = std::async(std::launch::async, [&] { return compiled(adjoint_->compilation.backward); });
-      adjoint_->keep_module = compiled(adjoint_->compilation.forward);
-      adjoint_->back_module = back.get();
+      ready_compiler();  // before two threads ask for it
+      auto back = std::async(std::launch::async, [&] { return compiled(fresh->compilation.backward); });
+      fresh->keep_module = compiled(fresh->compilation.forward);
+      fresh->back_module = back.get();
     }
+    adjoint_ = std::move(fresh);
     timings_.compile = since(begin);
     timings_.compiled = adjoint_->keep_module && !adjoint_->keep_module->record().cache_hit;
   }

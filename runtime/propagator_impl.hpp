@@ -102,6 +102,8 @@ class Propagator::Impl {
   void compile_kernels();
   /// Every check of a call that runs `shots` for `steps` samples, and its beginning.
   Limits begin_run(std::span<const Shot> shots, std::optional<std::int64_t> steps);
+  /// The compiler that is shared, or one of its own; not thread-safe where there is none yet.
+  void ready_compiler();
   std::shared_ptr<const jit::HostModule> compiled(const passes::Compilation& compilation);
   /// r, c_max and f_c are fixed by the first call (numerics.md, Time).
   void ready_engine(const Speeds& now, std::span<const Shot> shots);
