@@ -103,10 +103,10 @@ Gradient Propagator::Impl::gradient(std::span<const Shot> shots, const MisfitFun
                                     const GradientOptions& options) {
   require_gradient(options);
   const Limits now = begin_run(shots, std::nullopt);
-  const auto entry = Clock::now();
   substeps_ = substeps(now);
   fix_layer(now.speeds, shots);
   ready_adjoint(options);
+  const auto entry = Clock::now();
   Gradient result;
   loop::ModelGradient models;
   models.interior = options.extent == Extent::interior;
@@ -149,6 +149,8 @@ Gradient Propagator::Impl::gradient(std::span<const Shot> shots, const MisfitFun
   gather_models(sensitivity, models);
   result.models = std::move(models.arrays);
   timings_.steady = since(entry);
+  timings_.steps = 2 * adjoint_->steps * static_cast<std::int64_t>(shots.size());
+  finish_timings();
   return result;
 }
 
@@ -241,6 +243,7 @@ std::map<std::string, Traces> Propagator::Impl::run_keeping(const Shot& shot, st
     for (std::size_t k = 0; k < slopes.size(); ++k)
       slopes[k][static_cast<std::size_t>(n)] = samples[places.size() + k];
     step_now_ = first + n + 1;
+    tell(number, n + 1, 2 * steps_);
     if ((n + 1) % guard_interval == 0 || n + 1 == steps_) guard(*own.keep, number, first + n);
   }
   return records;
@@ -264,6 +267,7 @@ void Propagator::Impl::run_back(const Shot& shot, std::int64_t number, const Sho
     own.back->bind(*own.history, last - j + 1);
     own.back->step(j, found);
     back.collect(first + last - j, found);
+    if ((j + 1) % substeps_ == 0) tell(number, steps_ + (j + 1) / substeps_, 2 * steps_);
     if ((j + 1) % guard_interval == 0 || j == last) guard(*own.back, number, (last - j) / substeps_);
   }
   if (options.wavelets) result.wavelets.push_back(back.wavelets());
