@@ -15,6 +15,7 @@
 #include "runtime/io/wavelet.hpp"
 #include "runtime/propagator_adjoint.hpp"
 #include "runtime/propagator_impl.hpp"
+#include "runtime/propagator_tangent.hpp"
 #include "runtime/receivers.hpp"
 
 namespace ondula {
@@ -108,7 +109,8 @@ Records Propagator::Impl::forward(std::span<const Shot> shots, std::optional<std
     start_shot(*engine_);
     state_known_ = true;
     engine_->set_points(std::move(points.sources), std::move(points.receivers));
-    records.push_back(run_shot(shots[static_cast<std::size_t>(s)], s, count, s == 0 ? entry : Clock::now()));
+    records.push_back(
+        run_shot(*engine_, shots[static_cast<std::size_t>(s)], s, count, s == 0 ? entry : Clock::now()));
   }
   finish_timings();
   return records;
@@ -139,10 +141,14 @@ void Propagator::Impl::compile_kernels() {
   timings_.compiled = !module_->record().cache_hit;
 }
 
-std::shared_ptr<const jit::HostModule> Propagator::Impl::compiled(const passes::Compilation& compilation) {
-  const emit::Real real = options_.dtype == DType::float32 ? emit::Real::float32 : emit::Real::float64;
+void Propagator::Impl::ready_compiler() {
   if (!options_.compiler)
     options_.compiler = std::make_shared<jit::HostCompiler>(options_.cache, options_.log);
+}
+
+std::shared_ptr<const jit::HostModule> Propagator::Impl::compiled(const passes::Compilation& compilation) {
+  const emit::Real real = options_.dtype == DType::float32 ? emit::Real::float32 : emit::Real::float64;
+  ready_compiler();
   return options_.compiler->compile({emit::host_text(compilation.kernels, real),
                                      compilation.physical.equation,
                                      {},
@@ -155,7 +161,8 @@ void Propagator::Impl::fix_layer(const Speeds& now, std::span<const Shot> shots)
   const double dominant = dominant_frequency(shots, options_);
   if (layer_ && !(frequency_open_ && dominant > 0)) return;
   engine_.reset();
-  adjoint_.reset();
+  release_born();
+  if (adjoint_) adjoint_->release();
   state_known_ = false;
   frequency_open_ = !options_.absorb.frequency && dominant == 0;
   layer_.emplace();
@@ -169,7 +176,8 @@ void Propagator::Impl::fix_layer(const Speeds& now, std::span<const Shot> shots)
 void Propagator::Impl::ready_engine(const Speeds& now, std::span<const Shot> shots) {
   fix_layer(now, shots);
   if (!engine_) {
-    adjoint_.reset();
+    release_born();
+    if (adjoint_) adjoint_->release();
     state_known_ = false;
     make_engine();
     models_changed_ = true;

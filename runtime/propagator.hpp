@@ -96,6 +96,8 @@ struct Timings {
   double steady = 0;         ///< s, of the other steps, callbacks and later shots' set-up left out
   std::int64_t steps = 0;    ///< counted in `steady`, over all shots
   double gpoints_per_s = 0;  ///< physical
+  /// Of a gradient: its forward runs, its backward runs, and the chain rule from coefficients to models, s.
+  double keeping = 0, backward = 0, chain = 0;
   double padded_gpoints_per_s = 0;
 };
 
@@ -167,8 +169,16 @@ class ONDULA_API Propagator {
 
   /// Linearised modelling: the records' derivative along `perturbation` (values at the grid's nodes, C order,
   /// in the parameters' units; parameters that are left out do not change), exact for the discrete scheme;
-  /// the transpose of `gradient`. Throws as gradient does; nothing is kept of the steps.
+  /// the transpose of `gradient`. Wavelets and the initial state stay as they are; nothing is kept of the
+  /// steps. Throws UserError as forward does, and for a parameter the equation does not have, a wrong count,
+  /// a value that is not finite. Callbacks of on_step are not called; state() is empty afterwards.
   Records born(std::span<const Shot> shots, const std::map<std::string, std::vector<double>>& perturbation);
+  /// The Gauss-Newton Hessian of half the sum of squares of all records, times `perturbation`: `gradient`
+  /// applied to the records of `born`. `models` of the result holds it; its misfits are the sums of the
+  /// products of those records with the forward run's. Throws as both do.
+  Gradient gauss_newton(std::span<const Shot> shots,
+                        const std::map<std::string, std::vector<double>>& perturbation,
+                        const GradientOptions& options = {});
 
   /// Calls `callback` at step 0, every, 2 every, ... of each shot, before that step's update; 0 removes it.
   void on_step(std::int64_t every, std::function<void(const StepView&)> callback);

@@ -1,6 +1,7 @@
 // Parts of a gradient that look at one shot or one model.
 // SPDX-License-Identifier: MIT
 #include "runtime/propagator_adjoint.hpp"
+#include "runtime/propagator_tangent.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,6 +13,13 @@
 namespace ondula {
 
 Propagator::Impl::~Impl() = default;
+
+void Propagator::Impl::Adjoint::release() {
+  history.reset();
+  keep.reset();
+  back.reset();
+  injected.clear();
+}
 
 void Propagator::Impl::Adjoint::keep_points(const ShotPoints& points) {
   std::vector<ir::PointReceiver> all = points.receivers;

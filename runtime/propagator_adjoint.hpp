@@ -15,6 +15,7 @@ namespace ondula {
 /// Kernels, engines and history of the two directions.
 struct Propagator::Impl::Adjoint {
   bool unscaled = false;
+  std::int64_t models = -1;  ///< which of the Propagator's models the engines have
   passes::AdjointCompilation compilation;
   std::shared_ptr<const jit::HostModule> keep_module, back_module;
   std::unique_ptr<loop::Engine> keep, back;
@@ -23,6 +24,8 @@ struct Propagator::Impl::Adjoint {
   std::size_t receivers = 0;  ///< of the forward run, with those of slopes
   std::map<std::string, std::map<ir::Extents, double>> injected;
 
+  /// Gives back the engines' memory and the history; kernels stay.
+  void release();
   /// Sources, receivers and, after them, the receivers' slopes.
   void keep_points(const ShotPoints& points);
   /// Adds up what AdjointPoints::injected tells of a shot.

@@ -88,6 +88,11 @@ Records Propagator::born(std::span<const Shot> shots,
                          const std::map<std::string, std::vector<double>>& perturbation) {
   return impl().call([&] { return impl_->born(shots, perturbation); });
 }
+Gradient Propagator::gauss_newton(std::span<const Shot> shots,
+                                  const std::map<std::string, std::vector<double>>& perturbation,
+                                  const GradientOptions& options) {
+  return impl().call([&] { return impl_->gauss_newton(shots, perturbation, options); });
+}
 void Propagator::on_step(std::int64_t every, std::function<void(const StepView&)> callback) {
   impl().call([&] { impl_->on_step(every, std::move(callback)); });
 }

@@ -8,6 +8,7 @@
 #include <future>
 
 #include "compiler/error.hpp"
+#include "compiler/passes/linear.hpp"
 #include "runtime/adjoint_points.hpp"
 #include "runtime/loop/arrays.hpp"
 #include "runtime/propagator_adjoint.hpp"
@@ -74,6 +75,46 @@ void each_entry(const ir::Box& box, const F& f) {
   }
 }
 
+/// Entries on the outermost node rows, where weights differ from 1.
+template <class F>
+void each_face_entry(const ir::Domain& domain, const ir::Box& box, const F& f) {
+  const auto on_face = [&](int axis, std::int64_t i) { return i == 0 || i == domain.total(axis) - 1; };
+  std::size_t row = 0;
+  ir::Extents i{};
+  for (i[0] = box[0].lo; i[0] < box[0].hi; ++i[0]) {
+    for (i[1] = box[1].lo; i[1] < box[1].hi; ++i[1]) {
+      const bool all = on_face(0, i[0]) || (domain.dims > 1 && on_face(1, i[1]));
+      for (i[2] = box[2].lo; i[2] < box[2].hi; ++i[2]) {
+        const bool inner = domain.dims > 2 && on_face(2, i[2]);
+        if (all || inner) f(i, row + static_cast<std::size_t>(i[2] - box[2].lo));
+      }
+      row += static_cast<std::size_t>(box[2].size());
+    }
+  }
+}
+
+/// The box in an even number of slabs along its first axis, each thicker than what folds onto one node there:
+/// every other slab adds to nodes of its own.
+std::vector<ir::Box> slabs_of(const ir::Domain& domain, const ir::Box& box) {
+  const std::int64_t least = 2 * std::max(domain.pad[0][0], domain.pad[0][1]) + 32;
+  const std::int64_t count = std::min<std::int64_t>(16, box[0].size() / least) / 2 * 2;
+  if (count < 2) return {box};
+  std::vector<ir::Box> slabs;
+  for (std::int64_t k = 0; k < count; ++k) {
+    ir::Box slab = box;
+    slab[0] = {box[0].lo + box[0].size() * k / count, box[0].lo + box[0].size() * (k + 1) / count};
+    slabs.push_back(slab);
+  }
+  return slabs;
+}
+
+/// `e` with the medium itself in place of what surfaces make of it.
+ir::Expr medium(ir::Pool& pool, ir::Expr e) {
+  return passes::rewrite(pool, e, [&](ir::Expr part) {
+    return part->kind == ir::Kind::surface ? medium(pool, part->args[0]) : ir::Expr();
+  });
+}
+
 bool first_order(const ir::Program& program) {
   return std::any_of(program.fields.begin(), program.fields.end(),
                      [](const ir::Field& f) { return f.kind != ir::FieldKind::scalar; });
@@ -103,10 +144,10 @@ Gradient Propagator::Impl::gradient(std::span<const Shot> shots, const MisfitFun
                                     const GradientOptions& options) {
   require_gradient(options);
   const Limits now = begin_run(shots, std::nullopt);
+  timings_.keeping = timings_.backward = timings_.chain = 0;
   substeps_ = substeps(now);
   fix_layer(now.speeds, shots);
   ready_adjoint(options);
-  const auto entry = Clock::now();
   Gradient result;
   loop::ModelGradient models;
   models.interior = options.extent == Extent::interior;
@@ -127,7 +168,9 @@ Gradient Propagator::Impl::gradient(std::span<const Shot> shots, const MisfitFun
     const ShotPoints points = points_of(shots, number, true);
     std::vector<std::vector<double>> slopes;
     adjoint_->keep_points(points);
+    auto begin = Clock::now();
     auto records = run_keeping(shots[s], number, slopes);
+    timings_.keeping += since(begin);
     Misfit found = misfit(number, records);
     require_shapes(found.adjoint, records, number);
     result.misfit += found.value;
@@ -143,13 +186,17 @@ Gradient Propagator::Impl::gradient(std::span<const Shot> shots, const MisfitFun
       transpose_ratio(adjoint_->compilation.adjoint.forward, sensitivity, points.receiver_slopes[k].ratio,
                       sum, models);
     }
+    begin = Clock::now();
     run_back(shots[s], number, points, found.adjoint, sensitivity, options, result, models);
+    timings_.backward += since(begin);
     if (options.records) result.records.push_back(std::move(records));
   }
+  const auto begin = Clock::now();
   gather_models(sensitivity, models);
+  timings_.chain = since(begin);
   result.models = std::move(models.arrays);
-  timings_.steady = since(entry);
-  timings_.steps = 2 * adjoint_->steps * static_cast<std::int64_t>(shots.size());
+  timings_.steady = timings_.keeping + timings_.backward;
+  timings_.steps = static_cast<std::int64_t>(shots.size()) * steps_ * substeps_;
   finish_timings();
   return result;
 }
@@ -173,22 +220,25 @@ bool Propagator::Impl::needs_unscaled(const GradientOptions& options) const {
 
 void Propagator::Impl::ready_adjoint(const GradientOptions& options) {
   engine_.reset();
+  release_born();
   state_known_ = false;
   models_changed_ = true;
   const bool unscaled = needs_unscaled(options);
   if (!adjoint_ || adjoint_->unscaled != unscaled) {
-    adjoint_ = std::make_unique<Adjoint>();
-    adjoint_->unscaled = unscaled;
+    auto fresh = std::make_unique<Adjoint>();
+    fresh->unscaled = unscaled;
     const auto begin = Clock::now();
     passes::PipelineOptions pipeline{grid_.axes, options_.order, options_.absorb.kappa > 1.0, false};
-    adjoint_->compilation = passes::compile_adjoint(equation_, pipeline, unscaled);
+    fresh->compilation = passes::compile_adjoint(equation_, pipeline, unscaled);
     if (options_.backend == Backend::host) {
-      auto back = std::async(std::launch::async, [&] { return compiled(adjoint_->compilation.backward); });
-      adjoint_->keep_module = compiled(adjoint_->compilation.forward);
-      adjoint_->back_module = back.get();
+      ready_compiler();
+      auto back = std::async(std::launch::async, [&] { return compiled(fresh->compilation.backward); });
+      fresh->keep_module = compiled(fresh->compilation.forward);
+      fresh->back_module = back.get();
     }
     timings_.compile = since(begin);
-    timings_.compiled = adjoint_->keep_module && !adjoint_->keep_module->record().cache_hit;
+    timings_.compiled = fresh->keep_module && !fresh->keep_module->record().cache_hit;
+    adjoint_ = std::move(fresh);
   }
   Adjoint& own = *adjoint_;
   if (!own.keep) {
@@ -204,8 +254,12 @@ void Propagator::Impl::ready_adjoint(const GradientOptions& options) {
       own.back = loop::make_compiled_engine(own.compilation.backward, setup, *device_, own.back_module);
     }
   }
-  own.keep->set_models(models_);
-  own.back->set_models(models_);
+  if (own.models != models_version_) {
+    own.models = -1;
+    own.keep->set_models(models_);
+    own.back->set_models(models_);
+    own.models = models_version_;
+  }
   if (!own.history || own.steps != steps_ * substeps_) {
     own.history.reset();
     own.steps = steps_ * substeps_;
@@ -277,35 +331,51 @@ void Propagator::Impl::run_back(const Shot& shot, std::int64_t number, const Sho
   if (options.illumination) own.add_illumination(domain_, result.illumination);
 }
 
-void Propagator::Impl::gather_models(const loop::Sensitivity& sensitivity,
-                                     loop::ModelGradient& models) const {
+void Propagator::Impl::gather_models(const loop::Sensitivity& sensitivity, loop::ModelGradient& models) const {
   const Adjoint& own = *adjoint_;
   const ir::Program& back = own.compilation.adjoint.program;
   const ir::Program& forward = own.compilation.adjoint.forward;
   for (const ir::CoefficientGradient& gradient : own.compilation.adjoint.gradients) {
     const auto fields = fields_of(forward, gradient.of);
-    const ir::Box box = live_box(domain_, back.field(gradient.value.terms.front().second));
-    std::vector<double> cotangent;
-    for (const auto& [factor, accumulator] : gradient.value.terms) {
-      const std::vector<double> sums = own.back->values(accumulator, box);
-      const std::vector<double> factors = sensitivity.values(factor, box);
-      cotangent.resize(sums.size(), 0.0);
-      for (std::size_t i = 0; i < sums.size(); ++i) {
-        if (sums[i] != 0) cotangent[i] += factors[i] * sums[i];
+    // Without surfaces there is nothing to choose, and half of the arithmetic.
+    const auto plain = [&](ir::Expr e) { return domain_.has_free_surface() ? e : medium(*back.pool, e); };
+    const ir::Expr coefficient = plain(gradient.coefficient);
+    std::vector<std::pair<ir::Expr, std::string>> terms = gradient.value.terms;
+    for (auto& [factor, accumulator] : terms) factor = plain(factor);
+    const auto slab = [&](const ir::Box& box) {
+      std::vector<double> cotangent;
+      for (const auto& [factor, accumulator] : terms) {
+        const std::vector<double> sums = own.back->values(accumulator, box);
+        const std::vector<double> factors = sensitivity.values(factor, box);
+        cotangent.resize(sums.size(), 0.0);
+        for (std::size_t i = 0; i < sums.size(); ++i) {
+          if (sums[i] != 0) cotangent[i] += factors[i] * sums[i];
+        }
       }
-    }
-    each_entry(box, [&](const ir::Extents& index, std::size_t i) {
-      if (cotangent[i] != 0)
+      each_face_entry(domain_, box, [&](const ir::Extents& index, std::size_t i) {
         cotangent[i] *= node_weight(domain_, fields, gradient.stagger, first_order(forward), index);
-    });
-    sensitivity.transpose(gradient.coefficient, box, cotangent, models);
+      });
+      sensitivity.transpose(coefficient, box, cotangent, models);
+    };
+    const std::vector<ir::Box> slabs =
+        slabs_of(domain_, live_box(domain_, back.field(gradient.value.terms.front().second)));
+    // Neighbouring slabs add to nodes they share: first every other one, then the rest, whatever the threads.
+    for (std::size_t first = 0; first < 2; ++first) {
+      const auto run = [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t k = begin; k < end; ++k) slab(slabs[static_cast<std::size_t>(2 * k) + first]);
+      };
+      const auto count = static_cast<std::int64_t>((slabs.size() + 1 - first) / 2);
+      if (options_.backend == Backend::host)
+        device_->parallel(count, run);
+      else
+        run(0, count);
+    }
     if (!gradient.injected) continue;
     const auto injected = own.injected.find(gradient.of.front());
     if (injected == own.injected.end()) continue;
     for (const auto& [index, sum] : injected->second) {
-      const double coefficient = sensitivity.value(gradient.coefficient, index);
-      if (sum != 0 && coefficient != 0)
-        sensitivity.transpose(gradient.coefficient, index, -sum / coefficient, models);
+      const double value = sensitivity.value(coefficient, index);
+      if (sum != 0 && value != 0) sensitivity.transpose(coefficient, index, -sum / value, models);
     }
   }
 }

@@ -57,7 +57,9 @@ class Propagator::Impl {
                     const GradientOptions& options);
   Gradient gradient(std::span<const Shot> shots, const std::vector<AdjointSources>& adjoint,
                     const GradientOptions& options);
-  Records born(std::span<const Shot> shots, const std::map<std::string, std::vector<double>>& perturbation);
+  Records born(std::span<const Shot> shots, const loop::Perturbation& perturbation);
+  Gradient gauss_newton(std::span<const Shot> shots, const loop::Perturbation& perturbation,
+                        const GradientOptions& options);
   MisfitFunction misfit_outside(const MisfitFunction& misfit) const { return outside(misfit); }
   Estimate estimate(std::span<const Shot> shots) const;
   std::size_t limit_bytes() const;
@@ -100,6 +102,8 @@ class Propagator::Impl {
   void compile_kernels();
   /// Every check of a call that runs `shots` for `steps` samples, and its beginning.
   Limits begin_run(std::span<const Shot> shots, std::optional<std::int64_t> steps);
+  /// Before threads compile at once.
+  void ready_compiler();
   std::shared_ptr<const jit::HostModule> compiled(const passes::Compilation& compilation);
   /// r, c_max and f_c are fixed by the first call (numerics.md, Time).
   void ready_engine(const Speeds& now, std::span<const Shot> shots);
@@ -121,6 +125,12 @@ class Propagator::Impl {
   std::map<std::string, Traces> run_keeping(const Shot& shot, std::int64_t number,
                                             std::vector<std::vector<double>>& slopes);
 
+  // propagator_born.cpp
+  struct Born;
+  void require_perturbation(const loop::Perturbation& perturbation) const;
+  void ready_born(const loop::Perturbation& perturbation);
+  void release_born();
+
   // propagator_state.cpp
   void describe(State::Data& data) const;
   /// Throws UserError where the state that shots start from was made with other substeps.
@@ -129,8 +139,9 @@ class Propagator::Impl {
   void start_shot(loop::Engine& engine);
 
   // propagator_run.cpp
-  std::map<std::string, Traces> run_shot(const Shot& shot, std::int64_t number, std::int64_t shots,
-                                         Clock::time_point begin);
+  /// Callbacks are called for the forward run's engine only.
+  std::map<std::string, Traces> run_shot(loop::Engine& engine, const Shot& shot, std::int64_t number,
+                                         std::int64_t shots, Clock::time_point begin);
   /// The seconds it took.
   double call_back(std::int64_t shot, std::int64_t step);
   void guard(const loop::Engine& engine, std::int64_t shot, std::int64_t step) const;
@@ -147,11 +158,13 @@ class Propagator::Impl {
   std::shared_ptr<const jit::HostModule> module_;
   std::unique_ptr<device::Device> device_;
   std::unique_ptr<loop::Engine> engine_;
-  std::unique_ptr<Adjoint> adjoint_;  ///< what gradients need; engines of forward runs give way to it
+  std::unique_ptr<Adjoint> adjoint_;  ///< what gradients need; engines of other calls give way to its own
+  std::unique_ptr<Born> born_;        ///< likewise what linearised modelling needs
   EquationDefinition equation_;
   std::optional<ir::LayerOptions> layer_;  ///< fixed by the first call
   loop::Models models_;
   bool models_changed_ = true;
+  std::int64_t models_version_ = 0;
   mutable std::optional<Limits> limits_;  ///< unset where a model has changed
   int substeps_ = 0;                      ///< r; 0 until the first call fixes it
   bool frequency_open_ = false;           ///< f_c waits for the first call with sources

@@ -40,6 +40,7 @@ void Propagator::Impl::set_model(const std::string& name, std::span<const double
     require_allowed(parameter, values[i], static_cast<std::int64_t>(i));
   models_[name] = loop::ModelArray(values);
   models_changed_ = true;
+  ++models_version_;
   limits_.reset();
 }
 
@@ -47,6 +48,7 @@ void Propagator::Impl::set_model(const std::string& name, double value) {
   require_allowed(find_parameter(name), value, -1);
   models_[name] = loop::ModelArray(value);
   models_changed_ = true;
+  ++models_version_;
   limits_.reset();
 }
 

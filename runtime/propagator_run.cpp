@@ -17,8 +17,9 @@ constexpr double largest_amplitude = 1e30;
 
 }  // namespace
 
-std::map<std::string, Traces> Propagator::Impl::run_shot(const Shot& shot, std::int64_t number,
-                                                         std::int64_t shots, Clock::time_point begin) {
+std::map<std::string, Traces> Propagator::Impl::run_shot(loop::Engine& engine, const Shot& shot,
+                                                         std::int64_t number, std::int64_t shots,
+                                                         Clock::time_point begin) {
   std::map<std::string, Traces> result;
   std::vector<std::pair<Traces*, std::int64_t>> rows;
   for (const Receiver& receiver : shot.receivers) result[receiver.field].receivers += 1;
@@ -38,15 +39,15 @@ std::map<std::string, Traces> Propagator::Impl::run_shot(const Shot& shot, std::
     if (options_.cancel && options_.cancel()) {
       throw Cancelled(fmt::format("cancelled at step {} of shot {}", n, number));
     }
-    if (callback_ && every_ > 0 && n % every_ == 0) callbacks += call_back(number, n);
-    engine_->step(n * substeps_, samples);
-    for (int k = 1; k < substeps_; ++k) engine_->step(n * substeps_ + k, {});
+    if (callback_ && &engine == engine_.get() && every_ > 0 && n % every_ == 0) callbacks += call_back(number, n);
+    engine.step(n * substeps_, samples);
+    for (int k = 1; k < substeps_; ++k) engine.step(n * substeps_ + k, {});
     for (std::size_t r = 0; r < samples.size(); ++r) {
       const auto [traces, row] = rows[r];
       traces->data[static_cast<std::size_t>(row * traces->samples + n - first)] = samples[r];
     }
     step_now_ = n + 1;
-    if ((n + 1) % guard_interval == 0 || n + 1 == last) guard(*engine_, number, n);
+    if ((n + 1) % guard_interval == 0 || n + 1 == last) guard(engine, number, n);
     if (n == first && number == 0) {
       timings_.first = since(begin) - callbacks;
       callbacks = 0;

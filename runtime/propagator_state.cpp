@@ -70,11 +70,11 @@ void Propagator::Impl::require_start(int substeps) const {
 
 void Propagator::Impl::start_shot(loop::Engine& engine) {
   step_now_ = start_ ? start_->step : 0;
+  engine.clear();
   if (start_) {
     engine.restore(start_->arrays);
     return;
   }
-  engine.clear();
   for (const auto& [key, values] : initial_) engine.set_field(key.first, key.second, values);
 }
 

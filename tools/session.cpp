@@ -146,6 +146,7 @@ void check_memory(Session& session, std::size_t available, Warnings& warnings) {
 }  // namespace
 
 void Warnings::add(const std::string& text) {
+  const std::lock_guard<std::mutex> alone(mutex_);
   for (const std::string& old : all_) {
     if (old == text) return;
   }

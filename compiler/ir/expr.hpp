@@ -102,6 +102,10 @@ class Pool {
   Expr product(std::vector<Expr> factors);
   Expr quotient(Expr numerator, Expr denominator);
   Expr function(const std::string& name, std::vector<Expr> args);
+  /// How `coefficient`, which depends on parameters and does not vary in time, changes along the run's
+  /// perturbation of them: a value at one point that is never opened, since its own formula may divide by 0
+  /// where it has a value (harmonic means beside a fluid).
+  Expr tangent(Expr coefficient) { return function("tangent", {coefficient}); }
   Expr negate(Expr e) { return product({constant(-1), e}); }
 
   std::size_t size() const { return nodes_.size(); }
@@ -114,6 +118,8 @@ class Pool {
 };
 
 bool is_constant(Expr e, std::int64_t value);
+/// Made by Pool::tangent.
+inline bool is_tangent(Expr e) { return e->kind == Kind::function && e->name == "tangent"; }
 /// True if any node below (or `e` itself) is of `kind`.
 bool contains(Expr e, Kind kind);
 /// True if `e` depends on fields, sources or profiles, hence varies in time or by strip.

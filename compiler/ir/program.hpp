@@ -55,10 +55,10 @@ struct Halo {
 
 using Operation = std::variant<Sample, Update, Injection, Halo>;
 
-/// A nodal array computed from the parameters once per model.
+/// An array computed from the parameters once per model.
 struct Coefficient {
   std::string name;
-  Expr definition;  ///< pointwise in parameters and symbols
+  Expr definition;  ///< nodal: pointwise in parameters and symbols; or a tangent, at its own stagger
 };
 
 /// A run-time scalar computed from symbols (dt, h_z, ...) once per run, in double, rounded once.

@@ -289,12 +289,13 @@ void Accumulations::gradient(std::size_t number, const std::string& accumulator)
       // The deviator from 1/(2 mu), left out where mu is 0; the trace from the bulk.
       const std::string trace = fmt::format("gradient.{}", number - 1);
       const Expr inverse = pool_.product({sign, pool_.function("inverse_or_zero", {state.twice_mu})});
-      std::vector<Expr> part;
-      for (int k = 0; k < count; ++k)
-        part.push_back(pool_.product({pool_.constant(ir::Number::ratio(-1, count - k)), inverse}));
+      std::vector<Expr> of_trace;
+      for (int k = 0; k < count; ++k) {
+        const Expr deviator = pool_.product({pool_.constant(ir::Number::ratio(-1, count - k)), inverse});
+        of_trace.push_back(pool_.sum({deviator, share[static_cast<std::size_t>(k)]}));
+      }
       result.value.terms.emplace_back(inverse, accumulator);
-      result.value.terms.emplace_back(pool_.surface(part), trace);
-      result.value.terms.emplace_back(pool_.surface(share), trace);
+      result.value.terms.emplace_back(pool_.surface(of_trace), trace);
     }
   } else {
     result.value.terms.emplace_back(sign, accumulator);

@@ -12,6 +12,7 @@
 #include "compiler/error.hpp"
 #include "compiler/passes/accumulations.hpp"
 #include "compiler/passes/cotangents.hpp"
+#include "compiler/passes/linear.hpp"
 #include "compiler/passes/parity.hpp"
 
 namespace ondula::passes {
@@ -58,9 +59,12 @@ class Differentiator {
     Accumulations accumulations(physical_, uses_, variables_, terms, plan, *cotangents_, adjoint_);
     accumulations_ = &accumulations;
     for (std::size_t i = physical_.operations.size(); i-- > 0;) reverse(i);
+    settle();
+    inject(true);
     for (const ir::Field& field : physical_.fields) {
       if (!cotangents_->early(field.name)) advance(field.name);
     }
+    advance_postponed();
     finish();
     widen_aprons();
     decisions(terms, plan);
@@ -78,7 +82,7 @@ class Differentiator {
       if (cotangents_->early(injection->field)) advance(injection->field);
       sample(injection->field);
     } else if (const auto* update = std::get_if<ir::Update>(&operation)) {
-      if (cotangents_->early(update->field)) advance(update->field);
+      if (cotangents_->early(update->field) && !postponed(update->field)) advance(update->field);
     }
   }
 
@@ -92,7 +96,60 @@ class Differentiator {
         fields.insert(fields.begin(), halo->field);
     }
     for (const std::string& field : fields) advance(field);
+    // Memory driven by them at the same points is computed in their sweep, before anything comes between.
+    for (const ir::Field& field : physical_.fields) {
+      if (field.strip_axis >= 0 && !advanced_.contains(field.name) && driven_by(field.name, fields))
+        advance(field.name);
+    }
     for (const std::string& field : fields) out().push_back(ir::Halo{field, 1});
+  }
+
+  /// A memory variable's adjoint gains nothing but some of these fields, at its own points.
+  bool driven_by(const std::string& memory, const std::vector<std::string>& fields) {
+    const std::vector<Part> parts = cotangents_->of(pool_.field(memory, 1));
+    return !parts.empty() && std::all_of(parts.begin(), parts.end(), [&](const Part& part) {
+      return part.value->kind == Kind::field &&
+             std::find(fields.begin(), fields.end(), part.value->name) != fields.end();
+    });
+  }
+
+  /// First-order fields whose adjoints are updated at the step's end.
+  std::vector<std::string> late_fields() const {
+    std::vector<std::string> fields;
+    for (const ir::Field& field : physical_.fields) {
+      const bool late = field.strip_axis < 0 && field.time_order == 1 && !cotangents_->early(field.name);
+      if (late && cotangents_->is_read(field.name)) fields.push_back(field.name);
+    }
+    return fields;
+  }
+
+  /// Memory driven by late fields is updated at the step's end, for the next step back, while the row of the
+  /// fields is in cache; in that order of the loop it is the same recursion.
+  bool postponed(const std::string& name) {
+    if (physical_.field(name).strip_axis < 0 || !driven_by(name, late_fields())) return false;
+    if (advanced_.insert(name).second) postponed_.push_back(name);
+    return true;
+  }
+
+  void advance_postponed() {
+    for (const std::string& name : postponed_) {
+      const ir::Field& field = physical_.field(name);
+      const AdjointState& state = variables_.states.at(name);
+      Gains gains = gains_of(name, state.sign);
+      for (Expr& term : gains.live) term = renewed(term);
+      for (auto& [axis, list] : gains.strips) {
+        for (Expr& term : list) term = renewed(term);
+      }
+      memory(field, state, carried(name), gains);
+    }
+  }
+
+  /// With fields as the step's end leaves them.
+  Expr renewed(Expr e) {
+    return rewrite(pool_, e, [&](Expr node) -> Expr {
+      if (node->kind != Kind::field) return {};
+      return pool_.field(node->name, 1);
+    });
   }
 
   /// The adjoint's variables behind a field's adjoint are read here, for the gradients of sources.
@@ -114,7 +171,6 @@ class Differentiator {
     if (!advanced_.insert(name).second) return;
     const AdjointState& state = variables_.states.at(name);
     const bool late = !cotangents_->early(name);
-    if (late) settle();
     if (state.kept == Kept::law) {
       for (const std::string& member : state.group) advanced_.insert(member);
       law(state);
@@ -252,25 +308,33 @@ class Differentiator {
     for (ir::Operation& operation : accumulations_->updates()) out().push_back(std::move(operation));
   }
 
-  /// Residuals enter what was sampled before the forward step began, hence at the end of the step back.
-  void finish() {
-    settle();
+  /// Residuals enter what was sampled before the forward step began, hence at the end of the step back; fields
+  /// that only gain at the end take theirs before that, so that nothing comes between them and their memory.
+  void inject(bool before) {
+    const std::vector<std::string> late = late_fields();
     for (const ir::Operation& operation : physical_.operations) {
       const auto* sample = std::get_if<ir::Sample>(&operation);
       if (sample == nullptr) continue;
+      const bool first = std::find(late.begin(), late.end(), sample->field) != late.end();
+      if (first != before) continue;
+      const int level = before ? 0 : 1;
       const AdjointState& state = variables_.states.at(sample->field);
       const Expr sign = pool_.constant(state.sign);
       if (state.kept == Kept::law) {
         for (const std::string& member : state.group) {
           std::vector<Expr> factor = {state.lambda};
           if (member == sample->field) factor.push_back(state.twice_mu);
-          out().push_back(ir::Injection{sample->field, member, 1, pool_.product({sign, pool_.sum(factor)})});
+          out().push_back(ir::Injection{sample->field, member, level, pool_.product({sign, pool_.sum(factor)})});
         }
         continue;
       }
       const Expr scale = state.kept == Kept::scaled ? state.scale : pool_.constant(1);
-      out().push_back(ir::Injection{sample->field, sample->field, 1, pool_.product({sign, scale})});
+      out().push_back(ir::Injection{sample->field, sample->field, level, pool_.product({sign, scale})});
     }
+  }
+
+  void finish() {
+    inject(false);
     for (const std::string& name : late_) out().push_back(ir::Halo{name, 1});
     for (const ir::Field& field : physical_.fields) {
       if (field.strip_axis >= 0) continue;
@@ -358,7 +422,7 @@ class Differentiator {
   std::unique_ptr<Cotangents> cotangents_;
   Accumulations* accumulations_ = nullptr;
   std::set<std::string> advanced_;
-  std::vector<std::string> late_, sampled_;
+  std::vector<std::string> late_, sampled_, postponed_;
   bool settled_ = false;
 };
 

@@ -54,6 +54,7 @@ class Expander {
       case Kind::quotient:
         return pool_.quotient(expand(e->args[0], shift, at), expand(e->args[1], shift, at));
       case Kind::function: {
+        if (ir::is_tangent(e)) return tangent(e, plus(at, shift));
         std::vector<Expr> args;
         for (const Expr arg : e->args) args.push_back(expand(arg, shift, at));
         return pool_.function(e->name, std::move(args));
@@ -67,6 +68,13 @@ class Expander {
   static HalfCells plus(HalfCells a, const HalfCells& b) {
     for (std::size_t i = 0; i < a.size(); ++i) a[i] += b[i];
     return a;
+  }
+
+  /// A tangent at `position` half cells: its array has an entry for each point of its own stagger, so that
+  /// what is left is an offset in whole cells.
+  Expr tangent(Expr e, HalfCells position) {
+    for (int& half : position) half -= half & 1;
+    return pool_.average(e, position);
   }
 
   Expr stencil(Expr e, const HalfCells& shift, const HalfCells& at) {

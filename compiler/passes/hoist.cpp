@@ -20,7 +20,7 @@ class Hoister {
   explicit Hoister(ir::Program& program) : program_(program), pool_(*program.pool) {}
 
   Expr hoist(Expr e) {
-    if (e->kind == Kind::average) return averaged(e);
+    if (e->kind == Kind::average || ir::is_tangent(e)) return averaged(e);
     if (!ir::time_dependent(e)) return constant_in_time(e);
     switch (e->kind) {
       case Kind::sum: {
@@ -46,7 +46,7 @@ class Hoister {
   Expr hoisted_product(Expr e) {
     std::vector<Expr> steady, averages, moving;
     for (const Expr factor : e->args) {
-      if (factor->kind == Kind::average)
+      if (factor->kind == Kind::average || ir::is_tangent(factor))
         averages.push_back(factor);
       else if (ir::time_dependent(factor))
         moving.push_back(hoist(factor));
@@ -65,13 +65,14 @@ class Hoister {
 
   Expr constant_in_time(Expr e) {
     if (e->kind == Kind::constant) return e;
+    if (ir::is_tangent(e)) return averaged(e);
     if (ir::contains(e, Kind::average)) {
       const ScaledCoefficient parts = scaled(pool_, e);
       if (parts.nodal->kind == Kind::average) {
         return averaged(parts.nodal, parts.scalar);
       }
       return rewrite(pool_, e, [&](Expr node) {
-        if (node->kind == Kind::average) return averaged(node);
+        if (node->kind == Kind::average || ir::is_tangent(node)) return averaged(node);
         return ir::contains(node, Kind::average) ? Expr{} : constant_in_time(node);
       });
     }
@@ -108,6 +109,8 @@ class Hoister {
   /// `scale` times the harmonic mean of the nodes around an off-node point; a nodal value read elsewhere is
   /// its own mean.
   Expr averaged(Expr e, Expr scale) {
+    if (ir::is_tangent(e))
+      return pool_.product({constant_in_time(scale), pool_.coefficient(coefficient_name(e))});
     std::vector<HalfCells> around = {HalfCells{}};
     for (std::size_t axis = 0; axis < e->offset.size(); ++axis) {
       std::vector<HalfCells> next;

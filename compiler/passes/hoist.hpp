@@ -11,6 +11,7 @@ namespace ondula::passes {
 /// c1, ..., a nodal coefficient together with its scalar. An average off the node reads the hoisted
 /// reciprocal at the nodes around, its scale folded into the numerator:
 ///   dt*mean[1/2](1/rho)  ->  w0/(c0 + c0[1]),  w0 = 2*dt,  c0 = rho.
+/// A tangent is a Coefficient as it stands, at the points of its own stagger.
 ir::Program hoist(const ir::Program& program);
 
 }  // namespace ondula::passes

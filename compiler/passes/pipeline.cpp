@@ -14,6 +14,7 @@
 #include "compiler/passes/discretize_time.hpp"
 #include "compiler/passes/expand.hpp"
 #include "compiler/passes/hoist.hpp"
+#include "compiler/passes/linearize.hpp"
 #include "compiler/passes/lower.hpp"
 #include "compiler/passes/materialize.hpp"
 #include "compiler/passes/surface.hpp"
@@ -107,6 +108,18 @@ AdjointCompilation compile_adjoint(const EquationDefinition& definition, const P
   Recorder backward(result.backward, options.dumps);
   result.backward.physical = result.adjoint.program;
   result.backward.kernels = kernels(result.adjoint.program, options, backward);
+  return result;
+}
+
+BornCompilation compile_born(const EquationDefinition& definition, const PipelineOptions& options) {
+  BornCompilation result;
+  Recorder recorder(result.step, options.dumps);
+  result.forward = physical_program(definition, options, recorder);
+  result.step.physical = recorder.run("linearize", [&] {
+    result.tangent = linearize(result.forward);
+    return result.tangent.program;
+  });
+  result.step.kernels = kernels(result.step.physical, options, recorder);
   return result;
 }
 

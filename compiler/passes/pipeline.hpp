@@ -8,6 +8,7 @@
 #include "compiler/dsl/dsl.hpp"
 #include "compiler/ir/adjoint.hpp"
 #include "compiler/ir/kernel.hpp"
+#include "compiler/ir/tangent.hpp"
 #include "compiler/passes/dependences.hpp"
 #include "compiler/passes/fuse.hpp"
 
@@ -50,6 +51,16 @@ struct AdjointCompilation {
 /// `unscaled`: see differentiate. Throws UserError where an equation has no adjoint.
 AdjointCompilation compile_adjoint(const EquationDefinition& definition, const PipelineOptions& options,
                                    bool unscaled = false);
+
+/// The step of a wave field with its derivative along a perturbation of the models.
+struct BornCompilation {
+  ir::Program forward;    ///< what was linearised: its sources and receivers are a shot's own
+  ir::Tangent tangent;
+  Compilation step;  ///< `physical` is the tangent's program
+};
+
+/// Throws UserError where an equation has no linearised step.
+BornCompilation compile_born(const EquationDefinition& definition, const PipelineOptions& options);
 
 /// Equation text to kernels. Deterministic: the same definition and options give the same result in any
 /// process.

@@ -114,6 +114,12 @@ class Executor<Real>::Impl {
     factors_.clear();
   }
 
+  void set_perturbation(const std::string& name, std::span<const double> values) {
+    statics_.set_perturbation(name, values);
+    coefficients_.forget();
+    factors_.clear();
+  }
+
   void step(std::int64_t n, std::span<const ir::PointSource> sources,
             std::span<const ir::PointReceiver> receivers, std::span<double> samples) {
     if (samples.size() != receivers.size()) {
@@ -241,6 +247,11 @@ Executor<Real>& Executor<Real>::operator=(Executor&&) noexcept = default;
 template <class Real>
 void Executor<Real>::set_parameter(const std::string& name, std::span<const double> values) {
   impl_->set_parameter(name, values);
+}
+
+template <class Real>
+void Executor<Real>::set_perturbation(const std::string& name, std::span<const double> values) {
+  impl_->set_perturbation(name, values);
 }
 
 template <class Real>

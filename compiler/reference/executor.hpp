@@ -32,6 +32,8 @@ class Executor {
 
   /// Nodal values on the padded grid, C order (Domain::total entries per axis).
   void set_parameter(const std::string& name, std::span<const double> values);
+  /// The same: what the tangents in the program are taken along; parameters without one do not change.
+  void set_perturbation(const std::string& name, std::span<const double> values);
   /// Sets all fields and memory variables to 0 at all levels.
   void clear();
   /// Values at `level` 0 ("now") or, for second-order fields, -1, on the padded grid, C order. Entries where

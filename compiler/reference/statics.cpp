@@ -17,18 +17,6 @@ using ir::Expr;
 using ir::Kind;
 
 template <class F>
-Static combined(const Static& a, const Static& b, const F& f) {
-  if (a.uniform() && b.uniform()) return {f(a.number, b.number), {}};
-  Static result;
-  result.array.resize(a.uniform() ? b.array.size() : a.array.size());
-  for (std::size_t i = 0; i < result.array.size(); ++i) {
-    const auto n = static_cast<std::int64_t>(i);
-    result.array[i] = f(a[n], b[n]);
-  }
-  return result;
-}
-
-template <class F>
 Static mapped(const Static& a, const F& f) {
   return combined(a, a, [&](double x, double) { return f(x); });
 }
@@ -48,6 +36,10 @@ Statics::Statics(const ir::Program& program, const ir::Domain& domain, const Lay
       profiles_(domain.profiles(options)) {}
 
 void Statics::set_parameter(const std::string& name, std::span<const double> values) {
+  parameters_[name] = extended(name, values);
+}
+
+std::vector<double> Statics::extended(const std::string& name, std::span<const double> values) const {
   if (program_.find_parameter(name) == nullptr) {
     throw InternalError(fmt::format("equation {} has no parameter {}", program_.equation, name));
   }
@@ -64,7 +56,7 @@ void Statics::set_parameter(const std::string& name, std::span<const double> val
   for (int axis = 0; axis < layout_.dims; ++axis) {
     fill(layout_, axis, ir::parameter_images(domain_, axis, layout_.halo[at(axis)]), array);
   }
-  parameters_[name] = std::move(array);
+  return array;
 }
 
 Static Statics::evaluate(Expr e) const {
@@ -87,8 +79,11 @@ Static Statics::evaluate(Expr e) const {
       return profile(*e);
     case Kind::average:
       return average(*e);
-    case Kind::surface:
-      return surface(*e);
+    case Kind::surface: {
+      std::vector<Static> by_count;
+      for (const Expr value : e->args) by_count.push_back(evaluate(value));
+      return surface(by_count);
+    }
     case Kind::sum: {
       Static sum = evaluate(e->args[0]);
       for (std::size_t i = 1; i < e->args.size(); ++i) {
@@ -165,22 +160,20 @@ Static Statics::average(const ir::Node& node) const {
 }
 
 /// The value for as many surfaces as meet in each node.
-Static Statics::surface(const ir::Node& node) const {
-  const Static interior = evaluate(node.args[0]);
+Static Statics::surface(const std::vector<Static>& by_count) const {
   Static result;
   result.array.resize(at(layout_.size));
   for (std::size_t i = 0; i < result.array.size(); ++i)
-    result.array[i] = interior[static_cast<std::int64_t>(i)];
-  for (int k = 1; k < static_cast<int>(node.args.size()); ++k) {
-    const bool last = k + 1 == static_cast<int>(node.args.size());
-    const Static value = evaluate(node.args[at(k)]);
+    result.array[i] = by_count[0][static_cast<std::int64_t>(i)];
+  for (int k = 1; k < static_cast<int>(by_count.size()); ++k) {
+    const bool last = k + 1 == static_cast<int>(by_count.size());
     for_rows(layout_, layout_.grid(), [&](std::int64_t first, std::int64_t count, const ir::Extents& i) {
       for (std::int64_t n = 0; n < count; ++n) {
         int met = 0;
         for (int axis = 0; axis < layout_.dims; ++axis) {
           met += domain_.surfaces(axis, i[at(axis)] + (axis == layout_.dims - 1 ? n : 0));
         }
-        if (met == k || (last && met > k)) result.array[at(first + n)] = value[first + n];
+        if (met == k || (last && met > k)) result.array[at(first + n)] = by_count[at(k)][first + n];
       }
     });
   }
@@ -188,6 +181,7 @@ Static Statics::surface(const ir::Node& node) const {
 }
 
 Static Statics::function(const ir::Node& node) const {
+  if (node.name == "tangent") return tangent(node.args.at(0));
   const Static first = evaluate(node.args.at(0));
   if (node.name == "sqrt") return mapped(first, [](double x) { return std::sqrt(x); });
   if (node.name == "exp") return mapped(first, [](double x) { return std::exp(x); });

@@ -22,6 +22,7 @@
 #include "runtime/loop/factor.hpp"
 #include "runtime/loop/halo.hpp"
 #include "runtime/loop/history.hpp"
+#include "runtime/loop/tangent_rows.hpp"
 
 namespace ondula::loop {
 namespace {
@@ -104,7 +105,24 @@ class CompiledEngine final : public Engine {
   void set_models(const Models& models) override {
     models_ = &models;
     padded_ = std::make_unique<PaddedModel>(setup_.domain, models, halo_);
-    for (const ir::Coefficient& c : set_.program.coefficients) compute_coefficient(c);
+    for (const ir::Coefficient& c : set_.program.coefficients) {
+      if (!ir::is_tangent(c.definition)) compute_coefficient(c);
+    }
+  }
+
+  void set_perturbation(const Perturbation& perturbation) override {
+    const Sensitivity sensitivity(setup_.domain, setup_.symbols, *models_);
+    std::vector<Real> rounded;
+    for (const ir::Coefficient& c : set_.program.coefficients) {
+      if (!ir::is_tangent(c.definition)) continue;
+      auto& array = arrays_.at(coefficient_key(c.name));
+      tangent_rows(c.definition->args[0], setup_.domain, halo_, sensitivity, perturbation,
+                   [&](const ir::Extents& first, std::span<const double> row) {
+                     rounded.assign(row.begin(), row.end());
+                     device_.upload(array.buffer, at(array.layout.at(first)) * sizeof(Real), rounded.data(),
+                                    rounded.size() * sizeof(Real));
+                   });
+    }
   }
 
   void clear(bool sums) override {

@@ -15,6 +15,7 @@
 #include "runtime/device/device.hpp"
 #include "runtime/jit/host_compiler.hpp"
 #include "runtime/loop/model.hpp"
+#include "runtime/loop/sensitivity.hpp"
 #include "runtime/loop/snapshot.hpp"
 
 namespace ondula::loop {
@@ -34,6 +35,8 @@ class Engine {
   virtual ~Engine() = default;
   /// The models from which coefficients follow; before the first shot and whenever they change.
   virtual void set_models(const Models& models) = 0;
+  /// What the tangents in the program are taken along, at the models set: to be set again after them.
+  virtual void set_perturbation(const Perturbation& perturbation) = 0;
   /// All fields and memory variables to zero; with `sums` the accumulators of an adjoint too.
   virtual void clear(bool sums = true) = 0;
   /// Level 0 is now, -1 the step before (second-order fields); values where the field does not live become 0.

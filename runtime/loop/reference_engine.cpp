@@ -43,20 +43,17 @@ class ReferenceEngine final : public Engine {
         executor_(compilation.physical, setup.domain, setup.symbols, setup.layer) {}
 
   void set_models(const Models& models) override {
-    const PaddedModel padded(setup_.domain, models, 0);
+    for (const ir::Parameter& parameter : program_.parameters)
+      executor_.set_parameter(parameter.name, padded(models, parameter.name));
+  }
+
+  void set_perturbation(const Perturbation& perturbation) override {
+    Models changes;
+    for (const auto& [name, values] : perturbation) changes[name] = ModelArray(values);
     for (const ir::Parameter& parameter : program_.parameters) {
-      std::vector<double> values, row;
-      ir::Extents index{};
-      const auto outer = [&](int axis) {
-        return axis < setup_.domain.dims - 1 ? setup_.domain.total(axis) : 1;
-      };
-      for (index[0] = 0; index[0] < outer(0); ++index[0]) {
-        for (index[1] = 0; index[1] < outer(1); ++index[1]) {
-          padded.row(parameter.name, index, row);
-          values.insert(values.end(), row.begin(), row.end());
-        }
-      }
-      executor_.set_parameter(parameter.name, values);
+      const std::vector<double> none(static_cast<std::size_t>(setup_.domain.points()), 0.0);
+      executor_.set_perturbation(
+          parameter.name, changes.contains(parameter.name) ? padded(changes, parameter.name) : none);
     }
   }
 
@@ -144,6 +141,23 @@ class ReferenceEngine final : public Engine {
   }
 
  private:
+  /// On the padded grid, C order.
+  std::vector<double> padded(const Models& models, const std::string& name) const {
+    const PaddedModel model(setup_.domain, models, 0);
+    std::vector<double> values, row;
+    ir::Extents index{};
+    const auto outer = [&](int axis) {
+      return axis < setup_.domain.dims - 1 ? setup_.domain.total(axis) : 1;
+    };
+    for (index[0] = 0; index[0] < outer(0); ++index[0]) {
+      for (index[1] = 0; index[1] < outer(1); ++index[1]) {
+        model.row(name, index, row);
+        values.insert(values.end(), row.begin(), row.end());
+      }
+    }
+    return values;
+  }
+
   bool has(const std::string& name) const {
     return std::any_of(program_.fields.begin(), program_.fields.end(),
                        [&](const ir::Field& f) { return f.name == name; });

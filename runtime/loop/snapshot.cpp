@@ -46,8 +46,9 @@ void restore_fields(const Snapshot& snapshot, Arrays& arrays, device::Device& de
     const auto found = std::find_if(snapshot.begin(), snapshot.end(), [&, &k = key](const SavedArray& saved) {
       return saved.name == k.name && saved.level == level && saved.side == k.side;
     });
-    if (found == snapshot.end() || found->bytes.size() != array.buffer.bytes())
-      throw InternalError("a saved state without the array of " + key.name);
+    if (found == snapshot.end()) continue;
+    if (found->bytes.size() != array.buffer.bytes())
+      throw InternalError("a saved state with another array of " + key.name);
     device.upload(array.buffer, 0, found->bytes.data(), found->bytes.size());
     ++restored;
   }

@@ -1,0 +1,18 @@
+// What a Propagator holds for linearised modelling.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <memory>
+
+#include "runtime/propagator_impl.hpp"
+
+namespace ondula {
+
+/// Kernels, kept once compiled, and their engine, which gives way to those of other calls.
+struct Propagator::Impl::Born {
+  passes::BornCompilation compilation;
+  std::shared_ptr<const jit::HostModule> module;
+  std::unique_ptr<loop::Engine> engine;
+};
+
+}  // namespace ondula
