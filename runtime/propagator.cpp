@@ -81,6 +81,7 @@ void Propagator::Impl::compile() {
 Limits Propagator::Impl::begin_run(std::span<const Shot> shots, std::optional<std::int64_t> steps) {
   if (steps && *steps < 0) throw UserError(fmt::format("steps = {}: it must be 0 or more", *steps));
   steps_ = steps.value_or(options_.steps);
+  shots_ = static_cast<std::int64_t>(shots.size());
   timings_.first = timings_.steady = 0;
   timings_.steps = 0;
   warnings_.clear();
