@@ -244,6 +244,7 @@ void Propagator::Impl::ready_adjoint(const GradientOptions& options) {
     loop::EngineSetup setup = engine_setup();
     setup.least_halo = std::max(loop::common_halo(own.compilation.forward.kernels),
                                 loop::common_halo(own.compilation.backward.kernels));
+    own.history.reset();  // it is of the device that goes
     std::unique_ptr<loop::Engine> keep, back;
     if (options_.backend == Backend::reference) {
       keep = loop::make_reference_engine(own.compilation.forward, setup);
