@@ -81,6 +81,7 @@ void Propagator::Impl::compile() {
 Limits Propagator::Impl::begin_run(std::span<const Shot> shots, std::optional<std::int64_t> steps) {
   if (steps && *steps < 0) throw UserError(fmt::format("steps = {}: it must be 0 or more", *steps));
   steps_ = steps.value_or(options_.steps);
+  shots_ = static_cast<std::int64_t>(shots.size());
   timings_.first = timings_.steady = 0;
   timings_.steps = 0;
   warnings_.clear();
@@ -140,10 +141,14 @@ void Propagator::Impl::compile_kernels() {
   timings_.compiled = !module_->record().cache_hit;
 }
 
-std::shared_ptr<const jit::HostModule> Propagator::Impl::compiled(const passes::Compilation& compilation) {
-  const emit::Real real = options_.dtype == DType::float32 ? emit::Real::float32 : emit::Real::float64;
+void Propagator::Impl::ready_compiler() {
   if (!options_.compiler)
     options_.compiler = std::make_shared<jit::HostCompiler>(options_.cache, options_.log);
+}
+
+std::shared_ptr<const jit::HostModule> Propagator::Impl::compiled(const passes::Compilation& compilation) {
+  const emit::Real real = options_.dtype == DType::float32 ? emit::Real::float32 : emit::Real::float64;
+  ready_compiler();
   return options_.compiler->compile({emit::host_text(compilation.kernels, real),
                                      compilation.physical.equation,
                                      {},

@@ -223,32 +223,38 @@ void Propagator::Impl::ready_adjoint(const GradientOptions& options) {
   models_changed_ = true;
   const bool unscaled = needs_unscaled(options);
   if (!adjoint_ || adjoint_->unscaled != unscaled) {
-    adjoint_ = std::make_unique<Adjoint>();
-    adjoint_->unscaled = unscaled;
+    adjoint_.reset();  // an error on the way leaves none rather than half a one
+    auto fresh = std::make_unique<Adjoint>();
+    fresh->unscaled = unscaled;
     const auto begin = Clock::now();
     passes::PipelineOptions pipeline{grid_.axes, options_.order, options_.absorb.kappa > 1.0, false};
-    adjoint_->compilation = passes::compile_adjoint(equation_, pipeline, unscaled);
+    fresh->compilation = passes::compile_adjoint(equation_, pipeline, unscaled);
     if (options_.backend == Backend::host) {
-      auto back = std::async(std::launch::async, [&] { return compiled(adjoint_->compilation.backward); });
-      adjoint_->keep_module = compiled(adjoint_->compilation.forward);
-      adjoint_->back_module = back.get();
+      ready_compiler();  // before two threads ask for it
+      auto back = std::async(std::launch::async, [&] { return compiled(fresh->compilation.backward); });
+      fresh->keep_module = compiled(fresh->compilation.forward);
+      fresh->back_module = back.get();
     }
     timings_.compile = since(begin);
-    timings_.compiled = adjoint_->keep_module && !adjoint_->keep_module->record().cache_hit;
+    timings_.compiled = fresh->keep_module && !fresh->keep_module->record().cache_hit;
+    adjoint_ = std::move(fresh);
   }
   Adjoint& own = *adjoint_;
   if (!own.keep) {
     loop::EngineSetup setup = engine_setup();
     setup.least_halo = std::max(loop::common_halo(own.compilation.forward.kernels),
                                 loop::common_halo(own.compilation.backward.kernels));
+    std::unique_ptr<loop::Engine> keep, back;
     if (options_.backend == Backend::reference) {
-      own.keep = loop::make_reference_engine(own.compilation.forward, setup);
-      own.back = loop::make_reference_engine(own.compilation.backward, setup);
+      keep = loop::make_reference_engine(own.compilation.forward, setup);
+      back = loop::make_reference_engine(own.compilation.backward, setup);
     } else {
       device_ = device::make_host_device(options_.threads, options_.poison, options_.device_bytes_limit);
-      own.keep = loop::make_compiled_engine(own.compilation.forward, setup, *device_, own.keep_module);
-      own.back = loop::make_compiled_engine(own.compilation.backward, setup, *device_, own.back_module);
+      keep = loop::make_compiled_engine(own.compilation.forward, setup, *device_, own.keep_module);
+      back = loop::make_compiled_engine(own.compilation.backward, setup, *device_, own.back_module);
     }
+    own.keep = std::move(keep);
+    own.back = std::move(back);
   }
   if (own.models != models_version_) {
     own.models = -1;
@@ -258,7 +264,7 @@ void Propagator::Impl::ready_adjoint(const GradientOptions& options) {
     own.models = models_version_;
   }
   if (!own.history || own.steps != steps_ * substeps_) {
-    own.history.reset();
+    own.history.reset();  // before there is room for another
     own.steps = steps_ * substeps_;
     own.history = own.keep->make_history(own.compilation.adjoint.saves, own.steps + 1);
   }
@@ -294,6 +300,7 @@ std::map<std::string, Traces> Propagator::Impl::run_keeping(const Shot& shot, st
     for (std::size_t k = 0; k < slopes.size(); ++k)
       slopes[k][static_cast<std::size_t>(n)] = samples[places.size() + k];
     step_now_ = first + n + 1;
+    tell(number, n + 1, 2 * steps_);
     if ((n + 1) % guard_interval == 0 || n + 1 == steps_) guard(*own.keep, number, first + n);
   }
   return records;
@@ -317,6 +324,7 @@ void Propagator::Impl::run_back(const Shot& shot, std::int64_t number, const Sho
     own.back->bind(*own.history, last - j + 1);
     own.back->step(j, found);
     back.collect(first + last - j, found);
+    if ((j + 1) % substeps_ == 0) tell(number, steps_ + (j + 1) / substeps_, 2 * steps_);
     if ((j + 1) % guard_interval == 0 || j == last) guard(*own.back, number, (last - j) / substeps_);
   }
   if (options.wavelets) result.wavelets.push_back(back.wavelets());

@@ -102,6 +102,8 @@ class Propagator::Impl {
   void compile_kernels();
   /// Every check of a call that runs `shots` for `steps` samples, and its beginning.
   Limits begin_run(std::span<const Shot> shots, std::optional<std::int64_t> steps);
+  /// The compiler that is shared, or one of its own; not thread-safe where there is none yet.
+  void ready_compiler();
   std::shared_ptr<const jit::HostModule> compiled(const passes::Compilation& compilation);
   /// r, c_max and f_c are fixed by the first call (numerics.md, Time).
   void ready_engine(const Speeds& now, std::span<const Shot> shots);
@@ -144,6 +146,8 @@ class Propagator::Impl {
   double call_back(std::int64_t shot, std::int64_t step);
   void guard(const loop::Engine& engine, std::int64_t shot, std::int64_t step) const;
   void finish_timings();
+  /// Tells options_.progress, now and then, that `step` of `steps` are done in a shot.
+  void tell(std::int64_t shot, std::int64_t step, std::int64_t steps) const;
 
   mutable const std::fenv_t* caller_ = nullptr;  ///< of the present call
   mutable bool foreign_ = false;                 ///< the exception on its way is a callback's
@@ -167,6 +171,7 @@ class Propagator::Impl {
   std::map<std::pair<std::string, int>, std::vector<double>> initial_;
   std::shared_ptr<const State::Data> start_;  ///< of every shot; null: t0
   std::int64_t steps_ = 0;                    ///< samples of the present call
+  std::int64_t shots_ = 0;                    ///< of the present call
   std::int64_t step_now_ = 0;                 ///< samples taken since t0 by the shot that runs or ran last
   bool state_known_ = false;                  ///< the engine holds the fields of a shot
   std::int64_t every_ = 0;

@@ -85,6 +85,10 @@ void Propagator::Impl::guard(const loop::Engine& engine, std::int64_t shot, std:
                   std::isnan(size) ? "is no longer finite" : fmt::format("has grown to {:.3g}", size)));
 }
 
+void Propagator::Impl::tell(std::int64_t shot, std::int64_t step, std::int64_t steps) const {
+  if (options_.progress && (step % 10 == 1 || step == steps)) options_.progress({shot, shots_, step, steps});
+}
+
 void Propagator::Impl::finish_timings() {
   double points = 1;
   for (const std::int64_t n : grid_.shape) points *= static_cast<double>(n);

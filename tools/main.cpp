@@ -16,12 +16,14 @@
 #include "runtime/propagator.hpp"
 #include "tools/answered.hpp"
 #include "tools/basin.hpp"
+#include "tools/born.hpp"
 #include "tools/cache.hpp"
 #include "tools/check_failed.hpp"
 #include "tools/doctor.hpp"
 #include "tools/estimate.hpp"
 #include "tools/explain.hpp"
 #include "tools/generate.hpp"
+#include "tools/gradient.hpp"
 #include "tools/list.hpp"
 #include "tools/run.hpp"
 
@@ -80,8 +82,7 @@ int guarded(const std::function<void()>& command, bool json) {
 
 /// Commands that are known, but not part of this version.
 const std::vector<std::string>& later_commands() {
-  static const std::vector<std::string> names = {"gradient", "born", "invert", "migrate",
-                                                 "new",      "lint", "check"};
+  static const std::vector<std::string> names = {"invert", "migrate", "new", "lint", "check"};
   return names;
 }
 
@@ -101,7 +102,7 @@ void check_command(const CLI::App& program, const std::string& name) {
 
 /// Everything the commands were asked for.
 struct Requests {
-  JobOptions run, estimate;
+  JobOptions run, gradient, born, estimate;
   EquationOptions explain;
   ListOptions list;
   DoctorOptions doctor;
@@ -117,6 +118,13 @@ void add_job_commands(CLI::App& program, Requests& requests, Commands& commands)
   CLI::App* run = program.add_subcommand("run", "model the shots of a job: records, snapshots, pictures");
   add_job_options(*run, requests.run, true);
   commands.emplace_back(run, [&requests] { run_job(requests.run); });
+  CLI::App* gradient =
+      program.add_subcommand("gradient", "misfit against observed records, and its derivatives");
+  add_job_options(*gradient, requests.gradient, true);
+  commands.emplace_back(gradient, [&requests] { differentiate_job(requests.gradient); });
+  CLI::App* born = program.add_subcommand("born", "linearised records for a perturbation of the model");
+  add_job_options(*born, requests.born, true);
+  commands.emplace_back(born, [&requests] { linearise_job(requests.born); });
   CLI::App* estimate = program.add_subcommand(
       "estimate", "limit of the step, points per wavelength, bytes, predicted time; runs nothing");
   add_job_options(*estimate, requests.estimate, false);

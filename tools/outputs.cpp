@@ -26,24 +26,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::int64_t receivers_of(const Shot& shot, const std::string& field) {
-  return std::count_if(shot.receivers.begin(), shot.receivers.end(),
-                       [&](const Receiver& receiver) { return receiver.field == field; });
-}
-
-/// What is recorded, in the equation's order, combinations of fields last.
-std::vector<std::string> recorded_fields(const Session& session) {
-  std::vector<std::string> known = session.facts.fields, fields;
-  known.insert(known.end(), session.facts.derived.begin(), session.facts.derived.end());
-  for (const std::string& name : known) {
-    const bool recorded = std::any_of(session.survey.shots.begin(), session.survey.shots.end(),
-                                      [&](const Shot& shot) { return receivers_of(shot, name) > 0; });
-    if (recorded) fields.push_back(name);
-  }
-  if (fields.empty()) fields.push_back(session.equation.fields.front().name);
-  return fields;
-}
-
 const char* extension(const io::Job& job) {
   if (job.output.records.kind == io::RecordFormat::Kind::npy) return ".npy";
   return job.output.records.kind == io::RecordFormat::Kind::su ? ".su" : ".segy";
@@ -155,6 +137,23 @@ void write_gather(const Session& session, const TraceFile& file, const Records& 
 
 }  // namespace
 
+std::int64_t receivers_of(const Shot& shot, const std::string& field) {
+  return std::count_if(shot.receivers.begin(), shot.receivers.end(),
+                       [&](const Receiver& receiver) { return receiver.field == field; });
+}
+
+std::vector<std::string> recorded_fields(const Session& session) {
+  std::vector<std::string> known = session.facts.fields, fields;
+  known.insert(known.end(), session.facts.derived.begin(), session.facts.derived.end());
+  for (const std::string& name : known) {
+    const bool recorded = std::any_of(session.survey.shots.begin(), session.survey.shots.end(),
+                                      [&](const Shot& shot) { return receivers_of(shot, name) > 0; });
+    if (recorded) fields.push_back(name);
+  }
+  if (fields.empty()) fields.push_back(session.equation.fields.front().name);
+  return fields;
+}
+
 std::vector<std::string> OutputPlan::paths() const {
   std::vector<std::string> all;
   for (const auto* list : {&records, &gathers}) {
@@ -162,6 +161,7 @@ std::vector<std::string> OutputPlan::paths() const {
   }
   all.insert(all.end(), models.begin(), models.end());
   all.insert(all.end(), snapshots.begin(), snapshots.end());
+  all.insert(all.end(), gradients.begin(), gradients.end());
   all.push_back(run);
   return all;
 }

@@ -26,6 +26,7 @@ struct OutputPlan {
   std::vector<TraceFile> gathers;
   std::vector<std::string> models;     ///< one per Session::models
   std::vector<std::string> snapshots;  ///< shots outermost
+  std::vector<std::string> gradients;  ///< of `ondula gradient`: arrays and pictures
   std::string run;                     ///< run.json, written last
 
   std::vector<std::string> paths() const;
@@ -39,6 +40,12 @@ struct OutputPlan {
 ///    of every model that is an array;
 ///  - run.json.
 OutputPlan plan_outputs(const Session& session);
+
+/// The fields a job records, in the equation's order, combinations of fields last; of a job without
+/// receivers the equation's first.
+std::vector<std::string> recorded_fields(const Session& session);
+/// The number of a shot's receivers of a field.
+std::int64_t receivers_of(const Shot& shot, const std::string& field);
 
 /// Makes the folder, and throws UserError where it cannot be written to, or a planned file is there already
 /// and may not be replaced.

@@ -50,6 +50,9 @@ Json timings_report(const Timings& timings) {
           {"first", timings.first},
           {"steady", timings.steady},
           {"steps", timings.steps},
+          {"keeping", timings.keeping},
+          {"backward", timings.backward},
+          {"chain", timings.chain},
           {"gpoints_per_s", timings.gpoints_per_s},
           {"padded_gpoints_per_s", timings.padded_gpoints_per_s}};
 }

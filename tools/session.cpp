@@ -41,6 +41,7 @@ PropagatorOptions propagator_options(const io::Job& job, const io::Survey& surve
   options.dtype = job.dtype;
   options.backend = job.backend;
   options.absorb = survey.absorb;
+  options.storage = job.memory.mode == io::MemorySpec::Mode::none ? Storage::none : Storage::full;
   options.threads = job.threads.value_or(0);
   options.cancel = hooks.cancel;
   options.progress = hooks.progress;
@@ -145,6 +146,7 @@ void check_memory(Session& session, std::size_t available, Warnings& warnings) {
 }  // namespace
 
 void Warnings::add(const std::string& text) {
+  const std::lock_guard<std::mutex> alone(mutex_);
   for (const std::string& old : all_) {
     if (old == text) return;
   }

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,7 @@ class Warnings {
   const std::vector<std::string>& all() const { return all_; }
 
  private:
+  std::mutex mutex_;  // a compiler warns from its own threads
   bool print_;
   std::function<void()> before_;
   std::vector<std::string> all_;

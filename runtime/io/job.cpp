@@ -169,6 +169,7 @@ Job parse_job(std::string_view text, const std::string& folder, const Overrides&
   if (output) job.output = parse_output(*output, context);
   if (!output || !output->has("directory"))
     job.output.directory = context.path(Node("out", "output.directory"));
+  parse_inverse(root, job, context);
   parse_later(root, job.grid, context);
   apply(overrides, job, context);
   refuse_unsupported(context);

@@ -11,9 +11,11 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/gradient.hpp"
 #include "runtime/io/raw.hpp"
 #include "runtime/io/segy_model.hpp"
 #include "runtime/io/wavelet.hpp"
+#include "runtime/misfit.hpp"
 #include "runtime/types.hpp"
 
 namespace ondula::io {
@@ -95,10 +97,10 @@ struct ModelSpec {
   std::optional<double> ceiling;
 };
 
-/// "memory". This version keeps no history, so `automatic` and `none` run alike; limits in bytes per tier
+/// "memory". A gradient's history is kept in full, with `automatic` as with `full`; limits in bytes per tier
 /// (device, host, disk).
 struct MemorySpec {
-  enum class Mode { automatic, none };
+  enum class Mode { automatic, full, none };
   Mode mode = Mode::automatic;
   std::map<std::string, std::int64_t> limits;
 };
@@ -147,6 +149,11 @@ struct Job {
   std::optional<GeometrySpec> geometry;  ///< instead of sources and receivers
   MemorySpec memory;
   OutputSpec output;
+  // Of `gradient` and `born`; a run checks their form and uses none of it.
+  std::vector<std::pair<std::string, std::string>> observed;  ///< field and file
+  MisfitOptions misfit;
+  GradientOptions gradient;
+  std::vector<std::pair<std::string, ModelSpec>> born;  ///< parameter and perturbation
 };
 
 /// Options of the command line: each beats the job's key. Words are checked as the keys are.

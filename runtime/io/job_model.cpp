@@ -139,21 +139,10 @@ bool fits(double value, ValueDomain domain) {
   return domain == ValueDomain::any || value >= 0;
 }
 
-}  // namespace
-
-const std::vector<std::string>& known_units() {
-  static const std::vector<std::string> names = [] {
-    std::vector<std::string> list;
-    for (const Unit& unit : unit_table()) list.push_back(unit.name);
-    return list;
-  }();
-  return names;
-}
-
-Array load_model(const std::string& where, const ModelSpec& spec, const Grid& grid, const std::string& unit,
-                 std::vector<std::string>& warnings) {
+Array load_values(const std::string& where, const ModelSpec& spec, const Grid& grid, const std::string& unit,
+                  std::vector<std::string>& warnings) {
   Array array;
-  switch (spec.kind) {
+switch (spec.kind) {
     case ModelSpec::Kind::number:
       array.data = {spec.number};
       break;
@@ -178,7 +167,42 @@ Array load_model(const std::string& where, const ModelSpec& spec, const Grid& gr
   }
   convert(where, spec, grid, unit, array);
   clamp(where, spec, unit, array, warnings);
+  return array;
+}
+
+}  // namespace
+
+const std::vector<std::string>& known_units() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> list;
+    for (const Unit& unit : unit_table()) list.push_back(unit.name);
+    return list;
+  }();
+  return names;
+}
+
+Array load_model(const std::string& where, const ModelSpec& spec, const Grid& grid, const std::string& unit,
+                 std::vector<std::string>& warnings) {
+  Array array = load_values(where, spec, grid, unit, warnings);
   if (auto guess = diagnose_values(where, unit, array)) warnings.push_back(*guess);
+  return array;
+}
+
+Array load_perturbation(const std::string& where, const ModelSpec& spec, const Grid& grid,
+                        const std::string& unit, std::vector<std::string>& warnings) {
+  const auto& table = unit_table();
+  const auto stored =
+      std::find_if(table.begin(), table.end(), [&](const Unit& entry) { return entry.name == spec.unit; });
+  if (stored != table.end() && stored->power != 1) {
+    throw UserError(fmt::format("{}.unit: found \"{}\"; a perturbation is a change of the parameter itself: "
+                                "give it in {}, or a multiple",
+                                where, spec.unit, unit));
+  }
+  Array array = load_values(where, spec, grid, unit, warnings);
+  if (array.shape.empty()) {
+    array = {grid.shape, std::vector<double>(static_cast<std::size_t>(element_count(grid.shape)), array.data.front())};
+  }
+  check_model(where, array, grid, unit, ValueDomain::any);
   return array;
 }
 

@@ -25,6 +25,12 @@ const std::vector<std::string>& known_units();
 Array load_model(const std::string& where, const ModelSpec& spec, const Grid& grid, const std::string& unit,
                  std::vector<std::string>& warnings);
 
+/// Reads a perturbation of a parameter (`where`: "born.vp") onto the grid as load_model does, and fills the
+/// grid with a number. Throws UserError as it does, and for a unit of slowness, which a change does not
+/// convert by, and a value that is not finite.
+Array load_perturbation(const std::string& where, const ModelSpec& spec, const Grid& grid,
+                        const std::string& unit, std::vector<std::string>& warnings);
+
 /// Throws UserError, naming `where`, the first offending value, its cell on each axis, what is allowed and
 /// how many there are, if a value is NaN, infinite or outside the domain; guesses at the cause where it can.
 void check_model(const std::string& where, const Array& array, const Grid& grid, const std::string& unit,

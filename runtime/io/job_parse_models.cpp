@@ -158,13 +158,14 @@ std::int64_t parse_bytes(const Node& node) {
 MemorySpec parse_memory(const Node& node, ParseContext& context) {
   node.only({"mode", "segments", "slots", "every", "tier", "codec", "limits", "scratch"});
   MemorySpec memory;
-  const std::string why = "no gradient exists yet, so no history is kept";
+  const std::string why = "a gradient's history is kept in full, in memory";
   std::string mode = "auto";
   if (const auto word = node.find("mode")) {
     mode = word->choice({"auto", "full", "boundary", "segments", "revolve", "none"});
-    if (mode != "auto" && mode != "none") context.refuse_later(*word, why);
+    if (mode != "auto" && mode != "full" && mode != "none") context.refuse_later(*word, why);
   }
   if (mode == "none") memory.mode = MemorySpec::Mode::none;
+  if (mode == "full") memory.mode = MemorySpec::Mode::full;
   for (const char* key : {"segments", "slots"}) {
     if (const auto count = node.find(key)) {
       count->integer(1, 1'000'000'000);

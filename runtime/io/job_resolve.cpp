@@ -229,6 +229,15 @@ void check_names(const Job& job, const EquationNames& names) {
     known.insert(known.end(), names.derived.begin(), names.derived.end());
     check_name(fmt::format("receivers[{}].field", i), job.receivers[i].field, known, names, "field");
   }
+  for (const std::string& name : job.gradient.parameters)
+    check_name("gradient.parameters", name, names.parameters, names, "parameter");
+  for (const auto& [name, spec] : job.born)
+    check_name("born." + name, name, names.parameters, names, "parameter");
+  for (const auto& [field, file] : job.observed) {
+    std::vector<std::string> known = names.receivers;
+    known.insert(known.end(), names.derived.begin(), names.derived.end());
+    check_name("observed." + field, field, known, names, "field");
+  }
   if (job.output.snapshots) {
     check_name("output.snapshots.field", job.output.snapshots->field, names.receivers, names, "field");
   }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -53,8 +54,18 @@ std::int64_t parse_bytes(const Node& node);
 MemorySpec parse_memory(const Node& node, ParseContext& context);
 /// "output".
 OutputSpec parse_output(const Node& node, ParseContext& context);
-/// Checks the form of the keys whose feature comes later (observed, misfit, gradient, born, invert,
-/// mesh), and notes those that ask for something.
+/// [low, high] in Hz, 0 <= low < high.
+std::array<double, 2> parse_band(const Node& node);
+/// A list of names; `what` says of what.
+std::vector<std::string> parse_names(const Node& node, const std::string& what);
+/// "observed", "misfit", "gradient" and "born".
+void parse_inverse(const Node& root, Job& job, ParseContext& context);
+/// The same keys with every default written out.
+void write_inverse(const Job& job, nlohmann::ordered_json& json);
+/// One value of "models", "initial" or "born" with every default written out.
+nlohmann::ordered_json write_model(const ModelSpec& spec);
+/// Checks the form of the keys whose feature comes later (invert, mesh), and notes those that ask for
+/// something.
 void parse_later(const Node& root, const Grid& grid, ParseContext& context);
 
 /// The name of a face: "z-", "x+".

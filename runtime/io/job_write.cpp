@@ -63,38 +63,6 @@ Json write_free_surface(const Grid& grid) {
   return faces;
 }
 
-Json write_model(const ModelSpec& spec) {
-  Json json = Json::object();
-  switch (spec.kind) {
-    case ModelSpec::Kind::number:
-      json["value"] = spec.number;
-      break;
-    case ModelSpec::Kind::npy:
-      json["npy"] = spec.file;
-      break;
-    case ModelSpec::Kind::raw:
-      json["raw"] = spec.raw.path;
-      json["dtype"] = spec.raw.dtype;
-      json["endian"] = spec.raw.endian;
-      json["shape"] = spec.raw.shape;
-      json["axes"] = spec.raw.axes;
-      break;
-    case ModelSpec::Kind::segy:
-      json["segy"] = spec.segy.path;
-      if (spec.segy.big_endian) json["endian"] = *spec.segy.big_endian ? "big" : "little";
-      if (!spec.segy.axes.empty()) json["axes"] = spec.segy.axes;
-      if (!spec.segy.spacing.empty()) json["spacing"] = spec.segy.spacing;
-      break;
-  }
-  const bool bare = spec.unit.empty() && !spec.floor && !spec.ceiling;
-  if (bare && spec.kind == ModelSpec::Kind::number) return json["value"];
-  if (bare && spec.kind == ModelSpec::Kind::npy) return json["npy"];
-  if (!spec.unit.empty()) json["unit"] = spec.unit;
-  if (spec.floor) json["floor"] = *spec.floor;
-  if (spec.ceiling) json["ceiling"] = *spec.ceiling;
-  return json;
-}
-
 Json write_models(const std::vector<std::pair<std::string, ModelSpec>>& models) {
   Json json = Json::object();
   for (const auto& [name, spec] : models) json[name] = write_model(spec);
@@ -231,7 +199,8 @@ Json write_output(const OutputSpec& output) {
 }
 
 Json write_memory(const MemorySpec& memory) {
-  Json json{{"mode", memory.mode == MemorySpec::Mode::none ? "none" : "auto"}};
+  static constexpr std::array<const char*, 3> modes = {"auto", "full", "none"};
+  Json json{{"mode", modes[static_cast<std::size_t>(memory.mode)]}};
   json["limits"] = Json::object();
   for (const auto& [tier, bytes] : memory.limits) json["limits"][tier] = bytes;
   return json;
@@ -245,6 +214,38 @@ Json write_mesh(const Grid& grid) {
 }
 
 }  // namespace
+
+Json write_model(const ModelSpec& spec) {
+  Json json = Json::object();
+  switch (spec.kind) {
+    case ModelSpec::Kind::number:
+      json["value"] = spec.number;
+      break;
+    case ModelSpec::Kind::npy:
+      json["npy"] = spec.file;
+      break;
+    case ModelSpec::Kind::raw:
+      json["raw"] = spec.raw.path;
+      json["dtype"] = spec.raw.dtype;
+      json["endian"] = spec.raw.endian;
+      json["shape"] = spec.raw.shape;
+      json["axes"] = spec.raw.axes;
+      break;
+    case ModelSpec::Kind::segy:
+      json["segy"] = spec.segy.path;
+      if (spec.segy.big_endian) json["endian"] = *spec.segy.big_endian ? "big" : "little";
+      if (!spec.segy.axes.empty()) json["axes"] = spec.segy.axes;
+      if (!spec.segy.spacing.empty()) json["spacing"] = spec.segy.spacing;
+      break;
+  }
+  const bool bare = spec.unit.empty() && !spec.floor && !spec.ceiling;
+  if (bare && spec.kind == ModelSpec::Kind::number) return json["value"];
+  if (bare && spec.kind == ModelSpec::Kind::npy) return json["npy"];
+  if (!spec.unit.empty()) json["unit"] = spec.unit;
+  if (spec.floor) json["floor"] = *spec.floor;
+  if (spec.ceiling) json["ceiling"] = *spec.ceiling;
+  return json;
+}
 
 nlohmann::ordered_json resolved(const Job& job) {
   Json json = Json::object();
@@ -274,6 +275,7 @@ nlohmann::ordered_json resolved(const Job& job) {
   }
   json["memory"] = write_memory(job.memory);
   json["output"] = write_output(job.output);
+  write_inverse(job, json);
   json["mesh"] = write_mesh(job.grid);
   return json;
 }

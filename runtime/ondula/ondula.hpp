@@ -13,6 +13,7 @@
 #include "compiler/error.hpp"
 #include "equations/equations.hpp"
 #include "runtime/gradient.hpp"
+#include "runtime/misfit.hpp"
 #include "runtime/moment.hpp"
 #include "runtime/ondula/version.hpp"
 #include "runtime/propagator.hpp"
