@@ -36,6 +36,19 @@ void Propagator::Impl::Adjoint::take_injected(const AdjointPoints& points) {
   }
 }
 
+void Propagator::Impl::Adjoint::require_room(const ir::Domain& domain) const {
+  const ir::Program& program = compilation.adjoint.program;
+  for (int axis = 0; axis < domain.dims; ++axis) {
+    const auto a = static_cast<std::size_t>(axis);
+    const bool layer = domain.pad[a][0] + domain.pad[a][1] > 0;
+    const bool mirror = domain.pad[a][0] == 0 || domain.pad[a][1] == 0;
+    if (!layer || !mirror || domain.shape[a] >= program.apron_cells()) continue;
+    throw UserError(fmt::format(
+        "axis {}: {} nodes between a layer and a face without one; the gradient of {} at order {} needs {}",
+        program.axes[a], domain.shape[a], program.equation, program.order, program.apron_cells()));
+  }
+}
+
 void Propagator::Impl::Adjoint::require_divisors(const ir::Domain& domain,
                                                  const loop::Sensitivity& sensitivity) const {
   for (const ir::Expr divisor : compilation.adjoint.divisors) {

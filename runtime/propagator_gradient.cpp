@@ -240,6 +240,7 @@ void Propagator::Impl::ready_adjoint(const GradientOptions& options) {
     adjoint_ = std::move(fresh);
   }
   Adjoint& own = *adjoint_;
+  own.require_room(domain_);
   if (!own.keep) {
     loop::EngineSetup setup = engine_setup();
     setup.least_halo = std::max(loop::common_halo(own.compilation.forward.kernels),
