@@ -13,10 +13,10 @@ namespace ondula {
 double ratio_tangent(const ir::Program& program, const loop::Sensitivity& sensitivity, const RatioTaps& ratio,
                      const loop::Perturbation& perturbation);
 
-/// What the tangent's step is fed with and read by. `points` are the shot's, with slopes. The sources feed the
-/// background; sources of its derivative what `perturbation` does to their strengths and weights. Receivers
-/// give the derivative of what the shot's would record: the weights on the fields' derivatives, and the
-/// weights' derivatives on the fields.
+/// What the tangent's step is fed with and read by. `points` are the shot's, with slopes. The sources feed
+/// the background; sources of its derivative what `perturbation` does to their strengths and weights.
+/// Receivers give the derivative of what the shot's would record: the weights on the fields' derivatives, and
+/// the weights' derivatives on the fields.
 ShotPoints born_points(const ir::Program& forward, const ir::Tangent& tangent,
                        const loop::Sensitivity& sensitivity, const ShotPoints& points,
                        const loop::Perturbation& perturbation);

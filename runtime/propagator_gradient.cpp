@@ -331,7 +331,8 @@ void Propagator::Impl::run_back(const Shot& shot, std::int64_t number, const Sho
   if (options.illumination) own.add_illumination(domain_, result.illumination);
 }
 
-void Propagator::Impl::gather_models(const loop::Sensitivity& sensitivity, loop::ModelGradient& models) const {
+void Propagator::Impl::gather_models(const loop::Sensitivity& sensitivity,
+                                     loop::ModelGradient& models) const {
   const Adjoint& own = *adjoint_;
   const ir::Program& back = own.compilation.adjoint.program;
   const ir::Program& forward = own.compilation.adjoint.forward;

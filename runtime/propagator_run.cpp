@@ -39,7 +39,8 @@ std::map<std::string, Traces> Propagator::Impl::run_shot(loop::Engine& engine, c
     if (options_.cancel && options_.cancel()) {
       throw Cancelled(fmt::format("cancelled at step {} of shot {}", n, number));
     }
-    if (callback_ && &engine == engine_.get() && every_ > 0 && n % every_ == 0) callbacks += call_back(number, n);
+    if (callback_ && &engine == engine_.get() && every_ > 0 && n % every_ == 0)
+      callbacks += call_back(number, n);
     engine.step(n * substeps_, samples);
     for (int k = 1; k < substeps_; ++k) engine.step(n * substeps_ + k, {});
     for (std::size_t r = 0; r < samples.size(); ++r) {

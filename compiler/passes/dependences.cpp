@@ -107,8 +107,8 @@ class Grouping {
   }
 
  private:
-  /// Accumulators with stencils of their own double the rows that a sweep has in the first-level cache at once:
-  /// on a host they take their own sweep, before the updates that follow (elastic 2-D, order 8: x1.15).
+  /// Accumulators with stencils of their own double the rows that a sweep has in the first-level cache at
+  /// once: on a host they take their own sweep, before the updates that follow (elastic 2-D, order 8: x1.15).
   void set_apart(const ir::Program& program, const std::vector<Footprint>& footprints) {
     const auto sums = [&](std::size_t i) {
       const auto& update = std::get<ir::Update>(program.operations[static_cast<std::size_t>(updates_[i])]);
@@ -117,8 +117,7 @@ class Grouping {
     bool stencils = false;
     for (std::size_t i = 0; i < updates_.size(); ++i) {
       if (!sums(i)) continue;
-      for (const auto& [name, touch] : footprints[i].touches())
-        stencils |= touch.read == Reach::neighbour;
+      for (const auto& [name, touch] : footprints[i].touches()) stencils |= touch.read == Reach::neighbour;
     }
     for (std::size_t j = 0; stencils && j < updates_.size(); ++j) {
       for (std::size_t i = 0; i < j; ++i) {

@@ -308,8 +308,9 @@ class Differentiator {
     for (ir::Operation& operation : accumulations_->updates()) out().push_back(std::move(operation));
   }
 
-  /// Residuals enter what was sampled before the forward step began, hence at the end of the step back; fields
-  /// that only gain at the end take theirs before that, so that nothing comes between them and their memory.
+  /// Residuals enter what was sampled before the forward step began, hence at the end of the step back;
+  /// fields that only gain at the end take theirs before that, so that nothing comes between them and their
+  /// memory.
   void inject(bool before) {
     const std::vector<std::string> late = late_fields();
     for (const ir::Operation& operation : physical_.operations) {
@@ -324,7 +325,8 @@ class Differentiator {
         for (const std::string& member : state.group) {
           std::vector<Expr> factor = {state.lambda};
           if (member == sample->field) factor.push_back(state.twice_mu);
-          out().push_back(ir::Injection{sample->field, member, level, pool_.product({sign, pool_.sum(factor)})});
+          out().push_back(
+              ir::Injection{sample->field, member, level, pool_.product({sign, pool_.sum(factor)})});
         }
         continue;
       }

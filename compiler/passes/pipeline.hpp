@@ -54,7 +54,7 @@ AdjointCompilation compile_adjoint(const EquationDefinition& definition, const P
 
 /// The step of a wave field with its derivative along a perturbation of the models.
 struct BornCompilation {
-  ir::Program forward;    ///< what was linearised: its sources and receivers are a shot's own
+  ir::Program forward;  ///< what was linearised: its sources and receivers are a shot's own
   ir::Tangent tangent;
   Compilation step;  ///< `physical` is the tangent's program
 };

@@ -52,8 +52,8 @@ class ReferenceEngine final : public Engine {
     for (const auto& [name, values] : perturbation) changes[name] = ModelArray(values);
     for (const ir::Parameter& parameter : program_.parameters) {
       const std::vector<double> none(static_cast<std::size_t>(setup_.domain.points()), 0.0);
-      executor_.set_perturbation(
-          parameter.name, changes.contains(parameter.name) ? padded(changes, parameter.name) : none);
+      executor_.set_perturbation(parameter.name,
+                                 changes.contains(parameter.name) ? padded(changes, parameter.name) : none);
     }
   }
 

@@ -8,9 +8,8 @@ void tangent_rows(ir::Expr coefficient, const ir::Domain& domain, int halo, cons
                   const Perturbation& perturbation, const RowSink& put) {
   ir::Box all;
   for (int axis = 0; axis < ir::max_axes; ++axis) {
-    all[static_cast<std::size_t>(axis)] = axis < domain.dims
-                                              ? ir::Range{-halo, domain.total(axis) + halo}
-                                              : ir::Range{0, 1};
+    all[static_cast<std::size_t>(axis)] =
+        axis < domain.dims ? ir::Range{-halo, domain.total(axis) + halo} : ir::Range{0, 1};
   }
   const auto inner = static_cast<std::size_t>(domain.dims - 1);
   const auto count = static_cast<std::size_t>(all[inner].size());

@@ -19,8 +19,8 @@ struct BornCase {
   std::string equation = "acoustic";
   int dims = 2;
   int order = 4;
-  /// One letter for each face, axis by axis, minus first, repeated: l a layer, f free surface, r rigid wall, p
-  /// periodic.
+  /// One letter for each face, axis by axis, minus first, repeated: l a layer, f free surface, r rigid wall,
+  /// p periodic.
   std::string faces = "l";
   Backend backend = Backend::reference;
   DType dtype = DType::float64;
