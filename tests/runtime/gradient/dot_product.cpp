@@ -145,7 +145,7 @@ TEST_CASE("dot products, elastic, compiled kernels") {
   });
 }
 
-TEST_CASE("F11: the dot product holds on 5x5 cells at order 8") {
+TEST_CASE("F11: the dot product holds on 5x5 cells at order 8, or is refused") {
   ONDULA_NEEDS_CLANG();
   Figures figures;
   for (const EquationDefinition& equation : equations::all()) {
@@ -168,6 +168,13 @@ TEST_CASE("F11: the dot product holds on 5x5 cells at order 8") {
       };
       for (Source& source : p.shots[0].sources) source.position = inside();
       for (Receiver& receiver : p.shots[0].receivers) receiver.position = inside();
+      if (s.equation == "acoustic_density" && faces == "flrl") {
+        CHECK_THROWS_WITH_AS(asymmetry(p, 3),
+                             "axis z: 5 nodes between a layer and a face without one; the gradient of "
+                             "acoustic_density at order 8 needs 7",
+                             UserError);
+        continue;
+      }
       const double found = asymmetry(p, 3);
       CHECK(found < 1e-13);
       figures.float64 = detail::worse(figures.float64, found);
