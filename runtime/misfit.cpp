@@ -139,7 +139,8 @@ void check_misfit(const MisfitOptions& options, double dt) {
   }
   if (!options.mute) return;
   const Mute& mute = *options.mute;
-  if (!(mute.taper >= 0)) throw UserError(fmt::format("misfit.mute.taper: found {}; allowed: 0 s and up", mute.taper));
+  if (!(mute.taper >= 0))
+    throw UserError(fmt::format("misfit.mute.taper: found {}; allowed: 0 s and up", mute.taper));
   if (mute.velocity && !(*mute.velocity > 0))
     throw UserError(fmt::format("misfit.mute.velocity: found {}; allowed: > 0 m/s", *mute.velocity));
   if (mute.before && mute.after && !(*mute.before < *mute.after)) {
@@ -191,7 +192,8 @@ Misfit compare(const std::map<std::string, Traces>& modelled, const std::map<std
       std::vector<double> slope(n, 0.0);
       result.value += pair(trace(ours), trace(theirs), filter, times.dt, slope);
       if (options.band) slope = filter.band(slope, (*options.band)[0], (*options.band)[1]);
-      for (std::size_t i = 0; i < n; ++i) adjoint.data[first + i] = weight.empty() ? slope[i] : weight[i] * slope[i];
+      for (std::size_t i = 0; i < n; ++i)
+        adjoint.data[first + i] = weight.empty() ? slope[i] : weight[i] * slope[i];
     }
     result.adjoint.emplace(field, std::move(adjoint));
   }

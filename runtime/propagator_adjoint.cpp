@@ -36,6 +36,18 @@ void Propagator::Impl::Adjoint::take_injected(const AdjointPoints& points) {
   }
 }
 
+void Propagator::Impl::Adjoint::require_room(const Grid& grid) const {
+  const ir::Program& program = compilation.adjoint.program;
+  for (std::size_t a = 0; a < grid.shape.size(); ++a) {
+    const auto layered = [&](const Face& face) { return face.kind == FaceKind::absorbing && face.width > 0; };
+    if (!layered(grid.faces[a][0]) && !layered(grid.faces[a][1])) continue;
+    if (grid.shape[a] >= program.apron_cells()) continue;
+    throw UserError(fmt::format(
+        "axis {} has {} nodes beside an absorbing layer: a gradient of {} at order {} needs at least {}",
+        grid.axes[a], grid.shape[a], program.equation, program.order, program.apron_cells()));
+  }
+}
+
 void Propagator::Impl::Adjoint::require_divisors(const ir::Domain& domain,
                                                  const loop::Sensitivity& sensitivity) const {
   for (const ir::Expr divisor : compilation.adjoint.divisors) {

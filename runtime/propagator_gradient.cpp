@@ -229,6 +229,7 @@ void Propagator::Impl::ready_adjoint(const GradientOptions& options) {
     const auto begin = Clock::now();
     passes::PipelineOptions pipeline{grid_.axes, options_.order, options_.absorb.kappa > 1.0, false};
     fresh->compilation = passes::compile_adjoint(equation_, pipeline, unscaled);
+    fresh->require_room(grid_);
     if (options_.backend == Backend::host) {
       ready_compiler();  // before two threads ask for it
       auto back = std::async(std::launch::async, [&] { return compiled(fresh->compilation.backward); });

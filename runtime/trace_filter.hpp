@@ -1,5 +1,5 @@
-// Linear filters of one trace, each with its exact transpose: a zero-phase band-pass and the Hilbert transform.
-// SPDX-License-Identifier: MIT
+// Linear filters of one trace, each with its exact transpose: a zero-phase band-pass and the Hilbert
+// transform. SPDX-License-Identifier: MIT
 #pragma once
 
 #include <complex>

@@ -91,7 +91,7 @@ void write_array(const Session& session, const ArrayFile& file, const std::vecto
   const std::string base = file.name.substr(0, file.name.find(".previous"));
   const std::string& unit = session.facts.units.at(base);
   io::ModelPicture picture{
-      title,       "dJ/d " + file.name, unit.empty() || unit == "1" ? "" : "per " + unit,
+      title, "dJ/d " + file.name,         unit.empty() || unit == "1" ? "" : "per " + unit,
       array, placement(session.job.grid), true};
   io::write_png(file.picture, io::draw_model(picture), existing);
 }
@@ -124,8 +124,8 @@ void differentiate_job(const JobOptions& options) {
   Session& session = run.session();
   const io::Job& job = session.job;
   check_job(options, job);
-  const MisfitFunction misfit =
-      misfit_against(read_observed(session, run.warnings()), session.survey.shots, job.misfit, times_of(session));
+  const MisfitFunction misfit = misfit_against(read_observed(session, run.warnings()), session.survey.shots,
+                                               job.misfit, times_of(session));
   const GradientFiles files = plan_gradient(run);
   run.prepare();
   const std::size_t length = job.gradient.wavelets ? pad_wavelets(session) : 0;
@@ -139,11 +139,9 @@ void differentiate_job(const JobOptions& options) {
     write_array(session, file, gradient.models.at(file.name), "Gradient", options.existing);
   for (const ArrayFile& file : files.initial)
     write_array(session, file, gradient.initial.at(file.name), "Gradient, initial state", options.existing);
-  if (!files.wavelet.empty())
-    write_wavelets(session, files.wavelet, gradient, length, options.existing);
+  if (!files.wavelet.empty()) write_wavelets(session, files.wavelet, gradient, length, options.existing);
   run.say(fmt::format("misfit    {:.9g}", gradient.misfit));
-  run.finish(gradient.records,
-             {{"misfit", {{"total", gradient.misfit}, {"shots", gradient.shot_misfits}}}});
+  run.finish(gradient.records, {{"misfit", {{"total", gradient.misfit}, {"shots", gradient.shot_misfits}}}});
 }
 
 }  // namespace ondula::tools

@@ -38,9 +38,8 @@ void require_finite(const Wanted& wanted, const std::string& file, std::int64_t 
                                       [](double value) { return std::isfinite(value); });
   if (wrong == traces.data.end()) return;
   const auto at = wrong - traces.data.begin();
-  throw UserError(fmt::format(
-      "{}: found {} in {} (shot {}, receiver {}, sample {}); allowed: finite numbers", wanted.where(), *wrong,
-      file, shot, at / traces.samples, at % traces.samples));
+  throw UserError(fmt::format("{}: found {} in {} (shot {}, receiver {}, sample {}); allowed: finite numbers",
+                              wanted.where(), *wrong, file, shot, at / traces.samples, at % traces.samples));
 }
 
 io::Array read_array(const Wanted& wanted, const std::string& file, const std::vector<std::int64_t>& shape,
@@ -163,11 +162,13 @@ Records read_observed(const Session& session, Warnings& warnings) {
     Wanted wanted{session, field, file, {}};
     for (const Shot& shot : shots) wanted.receivers.push_back(receivers_of(shot, field));
     if (wanted.traces() == 0) {
-      std::vector<std::string> known = session.job.receivers.empty() ? std::vector<std::string>{} : recorded_fields(session);
+      std::vector<std::string> known =
+          session.job.receivers.empty() ? std::vector<std::string>{} : recorded_fields(session);
       throw UserError(fmt::format("observed.{}: the job has no receiver of {}; it records: {}", field, field,
                                   known.empty() ? "nothing" : io::list_of(known)));
     }
-    std::vector<Traces> read = file.ends_with(".npy") ? read_arrays(wanted) : read_trace_file(wanted, warnings);
+    std::vector<Traces> read =
+        file.ends_with(".npy") ? read_arrays(wanted) : read_trace_file(wanted, warnings);
     for (std::size_t s = 0; s < shots.size(); ++s) {
       if (wanted.receivers[s] > 0) records[s].emplace(field, std::move(read[s]));
     }

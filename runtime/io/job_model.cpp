@@ -142,7 +142,7 @@ bool fits(double value, ValueDomain domain) {
 Array load_values(const std::string& where, const ModelSpec& spec, const Grid& grid, const std::string& unit,
                   std::vector<std::string>& warnings) {
   Array array;
-switch (spec.kind) {
+  switch (spec.kind) {
     case ModelSpec::Kind::number:
       array.data = {spec.number};
       break;
@@ -194,13 +194,15 @@ Array load_perturbation(const std::string& where, const ModelSpec& spec, const G
   const auto stored =
       std::find_if(table.begin(), table.end(), [&](const Unit& entry) { return entry.name == spec.unit; });
   if (stored != table.end() && stored->power != 1) {
-    throw UserError(fmt::format("{}.unit: found \"{}\"; a perturbation is a change of the parameter itself: "
-                                "give it in {}, or a multiple",
-                                where, spec.unit, unit));
+    throw UserError(
+        fmt::format("{}.unit: found \"{}\"; a perturbation is a change of the parameter itself: "
+                    "give it in {}, or a multiple",
+                    where, spec.unit, unit));
   }
   Array array = load_values(where, spec, grid, unit, warnings);
   if (array.shape.empty()) {
-    array = {grid.shape, std::vector<double>(static_cast<std::size_t>(element_count(grid.shape)), array.data.front())};
+    array = {grid.shape,
+             std::vector<double>(static_cast<std::size_t>(element_count(grid.shape)), array.data.front())};
   }
   check_model(where, array, grid, unit, ValueDomain::any);
   return array;

@@ -65,9 +65,9 @@ std::vector<ArrayPlan> plan_arrays(const ir::KernelSet& set, const ir::Domain& d
       const WideStrips wide = wide_strips(domain, half, joint, set.program.apron_cells(), element_bytes);
       if (field.strip_axis == domain.dims - 1 && wide.usable)
         range = wide.sides[static_cast<std::size_t>(side)];
-      plans.push_back(
-          {strip_key(field.name, side),
-           strip_layout(domain, field.strip_axis, side, range, ir::strip_reach(set, field), element_bytes)});
+      plans.push_back({strip_key(field.name, side),
+                       strip_layout(domain, field.strip_axis, side, range, ir::strip_reach(set, field),
+                                    set.program.apron_cells(), element_bytes)});
     }
   }
   for (const ir::Coefficient& c : set.program.coefficients) {
