@@ -36,15 +36,16 @@ void Propagator::Impl::Adjoint::take_injected(const AdjointPoints& points) {
   }
 }
 
-void Propagator::Impl::Adjoint::require_room(const Grid& grid) const {
+void Propagator::Impl::Adjoint::require_room(const ir::Domain& domain) const {
   const ir::Program& program = compilation.adjoint.program;
-  for (std::size_t a = 0; a < grid.shape.size(); ++a) {
-    const auto layered = [&](const Face& face) { return face.kind == FaceKind::absorbing && face.width > 0; };
-    if (!layered(grid.faces[a][0]) && !layered(grid.faces[a][1])) continue;
-    if (grid.shape[a] >= program.apron_cells()) continue;
+  for (int axis = 0; axis < domain.dims; ++axis) {
+    const auto a = static_cast<std::size_t>(axis);
+    const bool layer = domain.pad[a][0] + domain.pad[a][1] > 0;
+    const bool mirror = domain.pad[a][0] == 0 || domain.pad[a][1] == 0;
+    if (!layer || !mirror || domain.shape[a] >= program.apron_cells()) continue;
     throw UserError(fmt::format(
-        "axis {} has {} nodes beside an absorbing layer: a gradient of {} at order {} needs at least {}",
-        grid.axes[a], grid.shape[a], program.equation, program.order, program.apron_cells()));
+        "axis {}: {} nodes between a layer and a face without one; the gradient of {} at order {} needs {}",
+        program.axes[a], domain.shape[a], program.equation, program.order, program.apron_cells()));
   }
 }
 

@@ -30,9 +30,9 @@ struct Propagator::Impl::Adjoint {
   void keep_points(const ShotPoints& points);
   /// Adds up what AdjointPoints::injected tells of a shot.
   void take_injected(const AdjointPoints& points);
-  /// Throws UserError where what a layer adds on the way back would reach into the layer opposite or its
-  /// image there, which aprons do not follow: an axis has fewer nodes than an apron has cells.
-  void require_room(const Grid& grid) const;
+  /// Throws UserError where a layer lies so near a mirroring face that what the adjoint's memory variables
+  /// spread would reach past it.
+  void require_room(const ir::Domain& domain) const;
   /// Throws UserError where a medium has no inverse law: its bulk modulus is 0.
   void require_divisors(const ir::Domain& domain, const loop::Sensitivity& sensitivity) const;
   void add_illumination(const ir::Domain& domain, std::vector<double>& nodes) const;

@@ -229,7 +229,6 @@ void Propagator::Impl::ready_adjoint(const GradientOptions& options) {
     const auto begin = Clock::now();
     passes::PipelineOptions pipeline{grid_.axes, options_.order, options_.absorb.kappa > 1.0, false};
     fresh->compilation = passes::compile_adjoint(equation_, pipeline, unscaled);
-    fresh->require_room(grid_);
     if (options_.backend == Backend::host) {
       ready_compiler();  // before two threads ask for it
       auto back = std::async(std::launch::async, [&] { return compiled(fresh->compilation.backward); });
@@ -241,10 +240,12 @@ void Propagator::Impl::ready_adjoint(const GradientOptions& options) {
     adjoint_ = std::move(fresh);
   }
   Adjoint& own = *adjoint_;
+  own.require_room(domain_);
   if (!own.keep) {
     loop::EngineSetup setup = engine_setup();
     setup.least_halo = std::max(loop::common_halo(own.compilation.forward.kernels),
                                 loop::common_halo(own.compilation.backward.kernels));
+    own.history.reset();  // it is of the device that goes
     std::unique_ptr<loop::Engine> keep, back;
     if (options_.backend == Backend::reference) {
       keep = loop::make_reference_engine(own.compilation.forward, setup);

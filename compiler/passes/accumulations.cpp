@@ -257,6 +257,11 @@ void Accumulations::pair_nested(const GradientTerm& term, const std::string& acc
   }
 }
 
+/// `e` with the medium itself in place of what surfaces make of it.
+Expr Accumulations::medium(Expr e) {
+  return rewrite(pool_, e, [&](Expr part) { return part->kind == Kind::surface ? medium(part->args[0]) : Expr(); });
+}
+
 /// How dJ/dcoefficient follows from the accumulator (numerics.md, Gradient).
 void Accumulations::gradient(std::size_t number, const std::string& accumulator) {
   const GradientTerm& term = terms_[number];
@@ -276,15 +281,18 @@ void Accumulations::gradient(std::size_t number, const std::string& accumulator)
     result.injected = gained;
   } else if (state.kept == Kept::law) {
     const auto count = static_cast<int>(state.group.size());
-    std::vector<Expr> bulk, share;
+    // On rows of surfaces the law itself vanishes in a fluid, and with it every derivative.
+    std::vector<Expr> whole, share;
     for (int k = 0; k < count; ++k) {
-      bulk.push_back(pool_.sum({pool_.product({pool_.constant(count - k), state.lambda}), state.twice_mu}));
-      share.push_back(pool_.quotient(sign, pool_.product({pool_.constant(count - k), bulk.back()})));
+      const Expr bulk =
+          pool_.sum({pool_.product({pool_.constant(count - k), state.lambda}), state.twice_mu});
+      if (k == 0) adjoint_.divisors.push_back(medium(bulk));
+      const Expr inverse = pool_.product({sign, pool_.function("inverse_or_zero", {bulk})});
+      whole.push_back(inverse);
+      share.push_back(pool_.product({pool_.constant(ir::Number::ratio(1, count - k)), inverse}));
     }
-    const Expr whole = pool_.surface(bulk);
     if (term.coefficient == state.lambda) {
-      result.value.terms.emplace_back(pool_.quotient(sign, whole), accumulator);
-      adjoint_.divisors.push_back(whole);
+      result.value.terms.emplace_back(pool_.surface(whole), accumulator);
     } else {
       // The deviator from 1/(2 mu), left out where mu is 0; the trace from the bulk.
       const std::string trace = fmt::format("gradient.{}", number - 1);

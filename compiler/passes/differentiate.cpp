@@ -368,7 +368,7 @@ class Differentiator {
             pool_.sum({pool_.product({pool_.constant(count - k), state.lambda}), state.twice_mu});
         std::vector<Expr> terms = {
             pool_.product({pool_.constant(ir::Number::ratio(-1, count - k)), inverse}),
-            pool_.quotient(pool_.constant(1), pool_.product({pool_.constant(count - k), bulk}))};
+            pool_.product({pool_.constant(ir::Number::ratio(1, count - k)), pool_.function("inverse_or_zero", {bulk})})};
         if (member == field) terms.insert(terms.begin(), inverse);
         by_count.push_back(pool_.product({sign, pool_.sum(std::move(terms))}));
       }

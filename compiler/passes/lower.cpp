@@ -57,6 +57,7 @@ class KernelBuilder {
     for (const ir::Scalar& s : program_.scalars) {
       if (scalars.contains(s.name)) kernel_.scalars.push_back(s.name);
     }
+    if (!twice_.empty()) throw InternalError("two corrections of one axis: " + twice_);
     return std::move(kernel_);
   }
 
@@ -73,7 +74,7 @@ class KernelBuilder {
 
   /// The later strip groups that correct what live group `g` computes. Rows of 1-D have no outer axis to tell
   /// them apart.
-  std::vector<std::size_t> corrections_of(const std::vector<Group>& groups, std::size_t g) const {
+  std::vector<std::size_t> corrections_of(const std::vector<Group>& groups, std::size_t g) {
     std::vector<std::size_t> result;
     if (groups[g].region.kind != RegionKind::live || program_.dims() == 1) return result;
     // What lives beyond faces has rows outside every strip and core: its pieces run alone.
@@ -89,7 +90,7 @@ class KernelBuilder {
       if (!corrects || !update(groups[c].updates.back()).accumulate) continue;
       for (const std::size_t other : result) {
         if (groups[other].region.axis != groups[c].region.axis) continue;
-        throw InternalError("two corrections of one axis: " + update(groups[c].updates.back()).field);
+        twice_ = update(groups[c].updates.back()).field;
       }
       result.push_back(c);
     }
@@ -281,6 +282,7 @@ class KernelBuilder {
   ir::Pool& pool_;
   ir::Kernel kernel_;
   ir::Piece piece_;
+  std::string twice_;  // a field whose layer of one axis two groups correct, which no row would run
   std::map<std::string, Expr> stored_;  // arrays this piece has written, and the value
 };
 

@@ -62,12 +62,17 @@ std::vector<ArrayPlan> plan_arrays(const ir::KernelSet& set, const ir::Domain& d
     for (int side = 0; side < 2; ++side) {
       ir::Range range = strip_range(domain, field.strip_axis, side, half, joint);
       if (range.size() == 0) continue;
-      const WideStrips wide = wide_strips(domain, half, joint, set.program.apron_cells(), element_bytes);
-      if (field.strip_axis == domain.dims - 1 && wide.usable)
-        range = wide.sides[static_cast<std::size_t>(side)];
-      plans.push_back({strip_key(field.name, side),
-                       strip_layout(domain, field.strip_axis, side, range, ir::strip_reach(set, field),
-                                    set.program.apron_cells(), element_bytes)});
+      // Its readers may live half a cell off, where strips that meet here do not.
+      for (const bool place : {half, !half}) {
+        const WideStrips wide = wide_strips(domain, place, joint, set.program.apron_cells(), element_bytes);
+        if (field.strip_axis != domain.dims - 1 || !wide.usable) continue;
+        const ir::Range& grown = wide.sides[static_cast<std::size_t>(side)];
+        range = {std::min(range.lo, grown.lo), std::max(range.hi, grown.hi)};
+      }
+      plans.push_back(
+          {strip_key(field.name, side),
+           strip_layout(domain, field.strip_axis, side, range, ir::strip_reach(set, field),
+                        set.program.apron_cells(), element_bytes)});
     }
   }
   for (const ir::Coefficient& c : set.program.coefficients) {

@@ -61,6 +61,19 @@ TEST_CASE("host equals the reference: variable density in layers, 1-D to 3-D") {
   MESSAGE("host - reference at most ", worst.float64, " in float64, ", worst.float32, " in float32");
 }
 
+TEST_CASE(
+    "host equals the reference: a strip grown to whole vectors ends with the row of nodes, not of half "
+    "cells") {
+  ONDULA_NEEDS_CLANG();
+  Worst worst;
+  for (const FaceKind face : {FaceKind::free_surface, FaceKind::rigid}) {
+    ir::Domain domain = layered({12, 11}, 5);
+    domain.faces[1][1] = face;
+    domain.pad[1][1] = 0;
+    check(equations::acoustic_density(), density_case(domain, 8), worst);
+  }
+}
+
 TEST_CASE("host equals the reference: elastic in layers, 1-D to 3-D, fluid cells among solid ones") {
   ONDULA_NEEDS_CLANG();
   Worst worst;

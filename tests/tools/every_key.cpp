@@ -118,13 +118,15 @@ TEST_CASE("E8: what this version lacks is refused, not ignored") {
       {"/sources/0/field", "v.z"},
       {"/receivers/0/field", "pressure"},
       {"/receivers/0/shots", {5}},
-      {"/memory", {{"mode", "full"}}},
+      {"/memory", {{"mode", "boundary"}}},
       {"/memory", {{"limits", {{"device", 1}}}}},
       {"/output/records", "sac"},
       {"/output/snapshots", {{"field", "v"}, {"every", 30}}},
       {"/mesh", {{"z", 2}}},
-      {"/gradient", {{"wavelet", true}}},
-      {"/observed", {{"u", "u.npy"}}},
+      {"/gradient", {{"parameters", {"vs"}}}},
+      {"/observed", {{"v", "u.npy"}}},
+      {"/born", {{"rho", 1}}},
+      {"/invert", {{"parameters", {"vp"}}}},
       {"/threads", 0},
   };
   for (const Change& change : changes) {
@@ -136,14 +138,30 @@ TEST_CASE("E8: what this version lacks is refused, not ignored") {
   }
 }
 
+TEST_CASE(
+    "A run takes no notice of what gradients and linearised modelling are to do, and keeps it in run.json") {
+  Workshop base;
+  REQUIRE(base.run().status == 0);
+  const std::vector<Change> changes = {{"/observed", {{"u", "not_there.npy"}}},
+                                       {"/misfit", {{"kind", "envelope"}, {"mute", {{"before", 0.1}}}}},
+                                       {"/gradient", {{"wavelet", true}, {"extent", "interior"}}},
+                                       {"/born", {{"vp", "not_there.npy"}}}};
+  for (const Change& change : changes) {
+    CAPTURE(change.pointer);
+    const Changed changed(change);
+    REQUIRE_MESSAGE(changed.outcome.status == 0, changed.outcome.err);
+    CHECK(read_file(changed.shop.out() / "records_u.npy") == read_file(base.out() / "records_u.npy"));
+    const Json::json_pointer pointer(change.pointer);
+    CHECK(changed.shop.report()["job"][pointer] != base.report()["job"][pointer]);
+  }
+}
+
 TEST_CASE("A key set to its default gives the same bytes as the key left out") {
   Workshop base;
   REQUIRE(base.run().status == 0);
-  const std::vector<Change> changes = {{"/time/substeps", 1},
-                                       {"/dtype", "float32"},
-                                       {"/threads", 1},
-                                       {"/memory", {{"mode", "none"}}},
-                                       {"/mesh", "auto"}};
+  const std::vector<Change> changes = {
+      {"/time/substeps", 1},           {"/dtype", "float32"},           {"/threads", 1},
+      {"/memory", {{"mode", "none"}}}, {"/memory", {{"mode", "full"}}}, {"/mesh", "auto"}};
   for (const Change& change : changes) {
     CAPTURE(change.pointer);
     const Changed changed(change);

@@ -286,15 +286,8 @@ TEST_CASE("options beat keys, and pass through the same checks") {
 
 TEST_CASE("E8: keys whose feature does not exist yet are refused, never ignored") {
   const std::vector<std::pair<std::string, Json>> later = {
-      {"/observed", Json::parse(R"({"u": "u.npy"})")},
-      {"/misfit", "l2"},
-      {"/misfit", Json::parse(R"({"kind": "envelope", "mute": {}, "band": [1, 5]})")},
-      {"/gradient",
-       Json::parse(R"({"parameters": ["vp"], "wavelet": false, "initial": true, "extent": "model"})")},
-      {"/born", Json::parse(R"({"vp": "d.npy"})")},
       {"/invert", Json::parse(R"({"parameters": ["vp"], "stages": [{"band": [0, 3], "iterations": 5}]})")},
       {"/mesh", Json::parse(R"({"x": 2})")},
-      {"/memory/mode", "full"},
       {"/memory/mode", "boundary"},
       {"/memory/segments", 4},
       {"/memory/slots", 4},
@@ -314,11 +307,47 @@ TEST_CASE("E8: keys whose feature does not exist yet are refused, never ignored"
   }
 }
 
+TEST_CASE("what gradients take: observed, misfit, gradient and born, and what is wrong with them") {
+  Json json = small_job();
+  json["observed"] = Json::parse(R"({"u": "u.npy"})");
+  json["misfit"] = Json::parse(
+      R"({"kind": "correlation", "mute": {"before": 0.1, "velocity": 1500, "taper": 0.05}, "band": [0, 5]})");
+  json["gradient"] =
+      Json::parse(R"({"parameters": ["vp"], "wavelet": true, "initial": true, "extent": "interior"})");
+  json["born"] = Json::parse(R"({"vp": {"value": 0.1, "unit": "km/s"}})");
+  const Job job = parse(json);
+  CHECK(job.observed.front().first == "u");
+  CHECK(job.misfit.kind == MisfitKind::correlation);
+  CHECK(*job.misfit.mute->velocity == 1500);
+  CHECK(job.gradient.extent == Extent::interior);
+  CHECK(job.born.front().second.unit == "km/s");
+  CHECK(parse(small_job()).misfit.kind == MisfitKind::l2);
+  const std::vector<std::tuple<std::string, Json, std::string>> wrong = {
+      {"/misfit", "l1", "misfit: found \"l1\""},
+      {"/misfit", 3, "misfit: found 3; allowed: \"l2\", \"correlation\", \"envelope\", or an object"},
+      {"/misfit/mute", Json::object(), "misfit.mute: found {}; allowed: an object with at least one of"},
+      {"/misfit/mute/velocity", 0, "misfit.mute.velocity: found 0; allowed: a number > 0, in m/s"},
+      {"/misfit/mute/after", 0.1, "misfit.mute.after: found 0.1; allowed: a number > 0.1, in s"},
+      {"/misfit/mute/taper", -1, "misfit.mute.taper: found -1; allowed: a number >= 0, in s"},
+      {"/misfit/band", Json::array({5, 5}), "misfit.band[1]: found 5; allowed: a number > 5, in Hz"},
+      {"/misfit/band", Json::array({5, 1e6}), "misfit.band[1]: found 1000000.0; allowed: a number"},
+      {"/gradient/parameters", Json::array(), "gradient.parameters: found []; allowed: \"all\", or a list"},
+      {"/gradient/extent", "inside", "gradient.extent: found \"inside\""},
+      {"/observed/u", 1, "observed.u: found 1; allowed: the path of a file"},
+  };
+  for (const auto& [pointer, value, text] : wrong) {
+    CAPTURE(pointer);
+    Json changed = json;
+    changed[Json::json_pointer(pointer)] = value;
+    check_mentions(complaint(changed), {text});
+  }
+}
+
 TEST_CASE("several keys of later versions are refused together") {
   Json json = small_job();
-  json["misfit"] = "l2";
+  json["invert"] = Json::object();
   json["backend"] = "cuda";
-  check_mentions(complaint(json), {"backend (found \"cuda\"", "misfit (found \"l2\")"});
+  check_mentions(complaint(json), {"backend (found \"cuda\"", "invert (found {})"});
 }
 
 TEST_CASE("what later versions will do alike is accepted") {
