@@ -38,8 +38,9 @@ Problem moved(const Problem& problem, const Direction& direction, double h) {
   add(result.initial, direction.initial, h);
   for (std::size_t s = 0; s < direction.wavelets.size(); ++s) {
     for (std::size_t i = 0; i < direction.wavelets[s].size(); ++i) {
+      const std::vector<double>& change = direction.wavelets[s][i];
       std::vector<double>& wavelet = result.shots[s].sources[i].wavelet;
-      for (std::size_t k = 0; k < wavelet.size(); ++k) wavelet[k] += h * direction.wavelets[s][i][k];
+      for (std::size_t k = 0; k < change.size(); ++k) wavelet[k] += h * change[k];
     }
   }
   return result;
@@ -92,8 +93,7 @@ Taylor taylor(Objective& objective, const Gradient& gradient, const Direction& d
   const double first = slope(gradient, direction);
   double h = 1;
   for (double& rest : result.rests) {
-    rest =
-        std::fabs(objective.value(moved(objective.problem(), direction, h)) - result.value - h * first);
+    rest = std::fabs(objective.value(moved(objective.problem(), direction, h)) - result.value - h * first);
     h /= 2;
   }
   return result;
@@ -110,7 +110,7 @@ Direction whole_model(const Problem& problem, const std::string& parameter, std:
   Random random(seed);
   Direction direction;
   direction.models[parameter] = problem.models.at(parameter);
-  for (double& v : direction.models[parameter]) v *= 0.01 * (2 * random.uniform() - 1);
+  for (double& v : direction.models[parameter]) v *= 4e-3 * (2 * random.uniform() - 1);
   return direction;
 }
 

@@ -24,7 +24,8 @@ class Objective {
   const Problem& problem() const { return problem_; }
   double value(const Problem& problem);
   Gradient gradient();
-  /// Central difference along one node's value of a parameter, by `relative` of it (or of 1000 where it is 0).
+  /// Central difference along one node's value of a parameter, by `relative` of it (or of 1000 where it is
+  /// 0).
   double difference(const std::string& parameter, std::size_t node, double relative = 1e-4);
 
  private:
@@ -43,11 +44,12 @@ struct Taylor {
 
 Taylor taylor(Objective& objective, const Gradient& gradient, const Direction& direction);
 
-/// One node of a parameter, by `relative` of its value (or of 1000 where it is 0).
+/// One node of a parameter, by `relative` of its value (or of 1000 where it is 0). The default is small since
+/// a node's second derivative may be far smaller than its third.
 Direction one_node(const Problem& problem, const std::string& parameter, std::size_t node,
-                   double relative = 0.01);
+                   double relative = 2e-3);
 
-/// Every node of a parameter by noise of at most 1 %.
+/// Every node of a parameter by noise of at most 0.4 %.
 Direction whole_model(const Problem& problem, const std::string& parameter, std::uint64_t seed = 3);
 
 /// Checks that the last slope is 2 +- 0.05.

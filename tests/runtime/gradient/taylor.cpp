@@ -63,23 +63,34 @@ std::map<std::string, std::size_t> cells(const Problem& p) {
   return found;
 }
 
+/// In 1-D nothing depends on vs: the second-order term vanishes with the first.
+bool without_effect(const Problem& p, const Gradient& gradient, const std::string& name) {
+  if (p.grid.shape.size() > 1 || name != "vs") return false;
+  CHECK(max_abs(gradient.models.at("vs")) < 1e-12 * max_abs(gradient.models.at("vp")));
+  return true;
+}
+
 void whole_models(const Setting& s) {
   CAPTURE(text(s));
   Objective objective(random_problem(s));
   const Problem& p = objective.problem();
   const Gradient gradient = objective.gradient();
-  for (const auto& [name, values] : p.models)
+  for (const auto& [name, values] : p.models) {
+    if (without_effect(p, gradient, name)) continue;
     check_taylor(objective, gradient, whole_model(p, name), "all of " + name);
+  }
+  // Records are linear in what follows and the misfit is a square: nothing but the second order is left,
+  // whatever the step.
   Random random(8);
   for (const auto& [name, values] : p.initial) {
     Direction direction;
-    direction.initial[name] = noise(random, values.size(), 0.01 * max_abs(values));
+    direction.initial[name] = noise(random, values.size(), 0.3 * max_abs(values));
     check_taylor(objective, gradient, direction, "initial " + name);
   }
   for (std::size_t i = 0; i < p.shots[0].sources.size(); ++i) {
     Direction direction;
     direction.wavelets = {std::vector<std::vector<double>>(p.shots[0].sources.size())};
-    direction.wavelets[0][i] = noise(random, p.shots[0].sources[i].wavelet.size(), 0.01);
+    direction.wavelets[0][i] = noise(random, p.shots[0].sources[i].wavelet.size(), 0.3);
     check_taylor(objective, gradient, direction, fmt::format("wavelet {}", i));
   }
 }
@@ -90,8 +101,14 @@ void single_cells(const Setting& s) {
   const Problem& p = objective.problem();
   const Gradient gradient = objective.gradient();
   for (const auto& [name, values] : p.models) {
-    for (const auto& [where, node] : cells(p))
+    if (without_effect(p, gradient, name)) continue;
+    for (const auto& [where, node] : cells(p)) {
+      if (p.grid.shape.size() == 1 && name == "vp" && node == 0) {
+        CHECK(gradient.models.at(name)[node] == 0);  // the row's one stress is 0
+        continue;
+      }
       check_taylor(objective, gradient, one_node(p, name, node), name + ", " + where);
+    }
   }
 }
 
@@ -118,7 +135,9 @@ Problem two_layers(const std::string& equation, const std::string& faces) {
       const bool upper = i < 6 * static_cast<std::size_t>(p.grid.shape[1]);
       const double mean = name == "vp" ? 2500 : name == "vs" ? 1200 : 2000;
       values[i] = values[i] / mean * 0.1 + 0.9;  // 1 with noise
-      values[i] *= name == "vp" ? (upper ? 1500 : 3000) : name == "vs" ? (upper ? 700 : 1600) : (upper ? 1500 : 2300);
+      values[i] *= name == "vp"   ? (upper ? 1500 : 3000)
+                   : name == "vs" ? (upper ? 700 : 1600)
+                                  : (upper ? 1500 : 2300);
     }
   }
   return p;
@@ -135,13 +154,15 @@ TEST_CASE("Taylor: whole models, wavelets and initial states of every equation, 
       whole_models(setting(equation.name(), dims));
       if (!full_matrices()) continue;
       for (const int order : {2, 8, 12}) {
-        if (dims < 3 || equation.name() != "acoustic_density") whole_models(setting(equation.name(), dims, order));
+        if (dims < 3 || equation.name() != "acoustic_density")
+          whole_models(setting(equation.name(), dims, order));
       }
     }
   }
 }
 
-TEST_CASE("Taylor: single cells of every equation: interior, edge, corner, source, receiver, layer, surface") {
+TEST_CASE(
+    "Taylor: single cells of every equation: interior, edge, corner, source, receiver, layer, surface") {
   ONDULA_NEEDS_CLANG();
   for (const EquationDefinition& equation : equations::all()) {
     for (int dims = 1; dims <= 3; ++dims) {
@@ -187,7 +208,8 @@ TEST_CASE("A6: across a contact of 1500 and 3000 m/s the gradient is the finite 
           check_taylor(objective, gradient, one_node(p, name, p.at({z, 5})), name + " at the contact");
       }
     }
-    MESSAGE(fmt::format("{}: 20 cells across the contact, largest difference {:.1e}", equation.name(), worst));
+    MESSAGE(
+        fmt::format("{}: 20 cells across the contact, largest difference {:.1e}", equation.name(), worst));
   }
 }
 
