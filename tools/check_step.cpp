@@ -95,7 +95,8 @@ struct Box {
       std::vector<double> next;
       for (const double phase : values) {
         for (std::int64_t i = 0; i < n; ++i)
-          next.push_back(phase + 2 * waves * std::numbers::pi * static_cast<double>(i) / static_cast<double>(n));
+          next.push_back(phase +
+                         2 * waves * std::numbers::pi * static_cast<double>(i) / static_cast<double>(n));
       }
       values = std::move(next);
     }
@@ -109,7 +110,8 @@ struct Box {
       Receiver receiver;
       receiver.field = field.name;
       for (std::size_t a = 0; a < test.grid().axes.size(); ++a)
-        receiver.position.push_back(10.0 * static_cast<double>((k * 3 + static_cast<std::int64_t>(a)) % nodes));
+        receiver.position.push_back(10.0 *
+                                    static_cast<double>((k * 3 + static_cast<std::int64_t>(a)) % nodes));
       shot.receivers.push_back(receiver);
     }
     return shot;
