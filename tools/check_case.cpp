@@ -41,9 +41,7 @@ Grid make_grid(int dims) {
 }  // namespace
 
 CheckCase::CheckCase(const CheckSettings& settings, int dims)
-    : settings_(settings),
-      grid_(make_grid(dims)),
-      facts_(ondula::facts(settings.definition, grid_.axes)) {
+    : settings_(settings), grid_(make_grid(dims)), facts_(ondula::facts(settings.definition, grid_.axes)) {
   const passes::Compilation compilation =
       passes::compile(settings.definition, {grid_.axes, settings.order, false, false});
   for (const ir::Field& field : compilation.physical.fields) {

@@ -203,8 +203,7 @@ CheckLine born_taylor(const CheckCase& test, const Centre& centre, const Walk& w
         const std::vector<double>& here = centre.records[s].at(field).data;
         const std::vector<double>& there = walk.records[k][s].at(field).data;
         for (std::size_t i = 0; i < here.size(); ++i) {
-          const double miss =
-              (there[i] - here[i] - Walk::lengths[k] * traces.data[i]) / sizes.at(field);
+          const double miss = (there[i] - here[i] - Walk::lengths[k] * traces.data[i]) / sizes.at(field);
           sum += miss * miss;
         }
       }

@@ -108,7 +108,8 @@ struct Box {
       Receiver receiver;
       receiver.field = field.name;
       for (std::size_t a = 0; a < test.grid().axes.size(); ++a)
-        receiver.position.push_back(10.0 * static_cast<double>((k * 3 + static_cast<std::int64_t>(a)) % nodes));
+        receiver.position.push_back(10.0 *
+                                    static_cast<double>((k * 3 + static_cast<std::int64_t>(a)) % nodes));
       shot.receivers.push_back(receiver);
     }
     return shot;
