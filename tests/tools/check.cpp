@@ -16,8 +16,8 @@ TEST_CASE("Built-in equations pass their own checks") {
       {"check", "acoustic", "--json"},
       {"check", "acoustic_density", "--dims", "2", "--order", "4", "--json"},
       {"check", "elastic", "--dims", "1", "--json", "--dtype", "float32"},
-      {"check", "elastic", "--dims", "2", "--order", "4", "--json", "--backend", "reference"}};
-  const std::vector<std::size_t> lines = {24, 11, 14, 14};
+      {"check", "acoustic", "--dims", "2", "--order", "4", "--json", "--backend", "reference"}};
+  const std::vector<std::size_t> lines = {24, 11, 14, 8};
   for (std::size_t k = 0; k < runs.size(); ++k) {
     const Outcome outcome = run_program(runs[k]);
     CAPTURE(outcome.out);
