@@ -169,8 +169,9 @@ std::vector<double> mute_weights(const Mute& mute, const Shot& shot, const std::
   return weights;
 }
 
-Misfit compare(const std::map<std::string, Traces>& modelled, const std::map<std::string, Traces>& observed,
-               const Shot& shot, const MisfitOptions& options, const RecordTimes& times) {
+Misfit compare_records(const std::map<std::string, Traces>& modelled,
+                       const std::map<std::string, Traces>& observed, const Shot& shot,
+                       const MisfitOptions& options, const RecordTimes& times) {
   check_misfit(options, times.dt);
   const Pair pair = pair_of(options.kind);
   Misfit result;
@@ -208,7 +209,7 @@ MisfitFunction misfit_against(Records observed, std::vector<Shot> shots, MisfitO
   return [observed = std::move(observed), shots = std::move(shots), options = std::move(options),
           times = std::move(times)](std::int64_t shot, const std::map<std::string, Traces>& records) {
     const auto s = static_cast<std::size_t>(shot);
-    return compare(records, observed.at(s), shots.at(s), options, times);
+    return compare_records(records, observed.at(s), shots.at(s), options, times);
   };
 }
 

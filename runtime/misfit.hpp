@@ -57,12 +57,12 @@ ONDULA_API std::vector<double> mute_weights(const Mute& mute, const Shot& shot, 
 /// the modelled one alone is; the envelope's derivative is 0 where the modelled envelope is. Throws UserError
 /// for options out of range, a field that is not among `modelled`, another shape, and values that are not
 /// finite.
-ONDULA_API Misfit compare(const std::map<std::string, Traces>& modelled,
-                          const std::map<std::string, Traces>& observed, const Shot& shot,
-                          const MisfitOptions& options, const RecordTimes& times);
+ONDULA_API Misfit compare_records(const std::map<std::string, Traces>& modelled,
+                                  const std::map<std::string, Traces>& observed, const Shot& shot,
+                                  const MisfitOptions& options, const RecordTimes& times);
 
-/// `compare`, as Propagator::gradient takes it: shot by shot against `observed`. Throws UserError where the
-/// numbers of shots differ, or the band does not fit the sampling.
+/// `compare_records`, as Propagator::gradient takes it: shot by shot against `observed`. Throws UserError
+/// where the numbers of shots differ, or the band does not fit the sampling.
 ONDULA_API MisfitFunction misfit_against(Records observed, std::vector<Shot> shots, MisfitOptions options,
                                          RecordTimes times);
 

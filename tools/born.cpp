@@ -12,7 +12,7 @@
 namespace ondula::tools {
 
 void linearise_job(const JobOptions& options) {
-  JobRun run(options, {"born", false});
+  JobRun run(options, {.command = "born", .snapshots = false});
   Session& session = run.session();
   const io::Job& job = session.job;
   if (job.born.empty()) {

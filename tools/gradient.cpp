@@ -120,7 +120,7 @@ RecordTimes times_of(const Session& session) {
 }  // namespace
 
 void differentiate_job(const JobOptions& options) {
-  JobRun run(options, {"gradient", false});
+  JobRun run(options, {.command = "gradient", .gradient = true, .snapshots = false});
   Session& session = run.session();
   const io::Job& job = session.job;
   check_job(options, job);

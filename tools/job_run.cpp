@@ -22,9 +22,11 @@ JobRun::JobRun(const JobOptions& options, const JobUse& use)
     throw UserError("--resume: not supported by this version; run the whole job again, with --force");
   }
   // The bar starts with the first step, since its rate is that of the steps.
-  const Hooks hooks{interrupted, [this](const Progress& progress) {
+  const Hooks hooks{interrupted,
+                    [this](const Progress& progress) {
                       if (line_) line_->show(progress);
-                    }};
+                    },
+                    use.gradient};
   session_ = open_session(options, hooks, true, warnings_);
   if (!use.snapshots && session_.job.output.snapshots) {
     session_.job.output.snapshots.reset();

@@ -17,6 +17,7 @@ namespace ondula::tools {
 /// What of a job a command takes.
 struct JobUse {
   std::string command;    ///< for messages: "gradient"
+  bool gradient = false;  ///< its memory is a gradient's
   bool snapshots = true;  ///< else the job's are left out, with a warning
 };
 

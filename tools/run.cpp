@@ -7,7 +7,7 @@
 namespace ondula::tools {
 
 void run_job(const JobOptions& options) {
-  JobRun run(options, {"run", true});
+  JobRun run(options, {.command = "run"});
   Session& session = run.session();
   run.prepare();
   run.compile();

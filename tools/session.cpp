@@ -122,12 +122,37 @@ void require_memory_for_limit(const Propagator& propagator) {
       bytes_text(static_cast<double>(needed)), bytes_text(static_cast<double>(available))));
 }
 
+/// Makes the estimate that of a gradient: more on the device, the observed records on the host.
+void expect_gradient(Session& session) {
+  Estimate& estimate = session.estimate;
+  if (session.job.memory.mode == io::MemorySpec::Mode::none) return;  // the command says what is wrong
+  if (!estimate.gradient_refusal.empty()) throw UserError(estimate.gradient_refusal);
+  std::size_t observed = 0;
+  for (const Shot& shot : session.survey.shots) {
+    for (const Receiver& receiver : shot.receivers) {
+      for (const auto& [field, file] : session.job.observed)
+        observed +=
+            receiver.field == field ? sizeof(double) * static_cast<std::size_t>(session.job.steps) : 0;
+    }
+  }
+  estimate.host_bytes += observed;
+  estimate.peak_bytes += observed;
+  if (estimate.gradient_device_bytes > estimate.device_bytes) {
+    estimate.peak_bytes += estimate.gradient_device_bytes - estimate.device_bytes;
+    estimate.device_bytes = estimate.gradient_device_bytes;
+  }
+}
+
 /// Before anything large is allocated. `available`: bytes before the models were read.
 void check_memory(Session& session, std::size_t available, Warnings& warnings) {
   const std::size_t device = session.estimate.device_bytes;
   const std::size_t host = session.estimate.host_bytes + session.picture_bytes;
   const std::size_t both = session.estimate.peak_bytes + session.picture_bytes;
-  check_limit(session.job, "device", device, "fields, coefficients and layers");
+  check_limit(session.job, "device", device,
+              session.estimate.history_bytes > 0 && device == session.estimate.gradient_device_bytes
+                  ? fmt::format("fields, coefficients and layers, forward and back, and {} of history",
+                                bytes_text(static_cast<double>(session.estimate.history_bytes)))
+                  : "fields, coefficients and layers");
   check_limit(session.job, "host", host, "models, records and snapshots");
   if (available == 0 || both <= available) return;
   const std::string text =
@@ -199,6 +224,7 @@ Session open_session(const JobOptions& options, const Hooks& hooks, bool picture
   load_initial(session, warnings);
   require_memory_for_limit(*session.propagator);
   session.estimate = session.propagator->estimate(session.survey.shots);
+  if (hooks.gradient) expect_gradient(session);
   if (job.output.snapshots) {
     // A field arrives padded and is cut to the grid, both in double.
     session.picture_bytes =

@@ -62,6 +62,7 @@ struct Session {
 struct Hooks {
   std::function<bool()> cancel;
   std::function<void(const Progress&)> progress;
+  bool gradient = false;  ///< the bytes are those of a gradient
 };
 
 /// Throws UserError where the job, its names, models, positions or memory limits do not allow a run; the

@@ -106,6 +106,7 @@ TEST_CASE(
   CHECK(report["misfit"]["shots"].size() == 2);
   CHECK(report["files"].size() == 12);
   CHECK(report["timings"]["gpoints_per_s"] > 0.0);
+  CHECK(report["bytes"]["device"] == report["bytes_estimated"]["device"]);
   shop.job["output"]["pictures"] = false;
   CHECK(study.misfit_of_run() == doctest::Approx(report["misfit"]["total"].get<double>()).epsilon(1e-12));
   CHECK(study.records() == records);
@@ -315,6 +316,14 @@ TEST_CASE("What a gradient or a perturbation cannot be made of is refused by nam
   with("/born", {{"vp", {{"value", 1}, {"unit", "s/km"}}}}, "born.vp.unit: found \"s/km\"; a perturbation is",
        "born");
   with("/born", {{"vp", "observed/records_u.npy"}}, "born.vp: the array in ", "born");
+}
+
+TEST_CASE("A gradient whose history passes the memory's limit is refused before it starts") {
+  Study study;
+  study.shop.job["memory"] = {{"limits", {{"device", "1 MB"}}}};
+  REQUIRE(study.shop.run({"-o", (study.shop.folder() / "run").string()}).status == 0);
+  expect_refusal(study.shop, "gradient", "memory.limits.device: found 1 MB; the run needs ");
+  expect_refusal(study.shop, "gradient", " of history)");
 }
 
 TEST_CASE("A gradient writes over nothing without --force, and takes no snapshots") {

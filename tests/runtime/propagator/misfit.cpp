@@ -69,20 +69,20 @@ TEST_CASE("Every misfit's derivative is that of its value, mute and band include
     const auto at = [&](double step) {
       auto moved = modelled;
       for (std::size_t i = 0; i < direction.size(); ++i) moved.at("u").data[i] += step * direction[i];
-      return compare(moved, observed, shot_of_two(), options, {0, dt, {}});
+      return compare_records(moved, observed, shot_of_two(), options, {0, dt, {}});
     };
     const double h = 1e-4;
     const double slope = product(at(0).adjoint.at("u").data, direction);
     CHECK((at(h).value - at(-h).value) / (2 * h) == doctest::Approx(slope).epsilon(1e-6));
     CHECK(at(0).value > 0);
-    CHECK(compare(observed, observed, shot_of_two(), options, {0, dt, {}}).value ==
+    CHECK(compare_records(observed, observed, shot_of_two(), options, {0, dt, {}}).value ==
           doctest::Approx(0).epsilon(1e-12));
   }
 }
 
 TEST_CASE("The least squares misfit is half the sum of squares times dt") {
   const auto observed = two_traces(1), modelled = two_traces(2);
-  const Misfit misfit = compare(modelled, observed, shot_of_two(), {}, {0, dt, {}});
+  const Misfit misfit = compare_records(modelled, observed, shot_of_two(), {}, {0, dt, {}});
   double sum = 0;
   for (std::size_t i = 0; i < 2 * samples; ++i) {
     const double difference = modelled.at("u").data[i] - observed.at("u").data[i];
@@ -96,16 +96,16 @@ TEST_CASE("The correlation misfit ignores amplitudes, and counts 2 for a trace t
   const auto observed = two_traces(1);
   const auto scaled = two_traces(1, 1e-170), turned = two_traces(1, -3);
   const MisfitOptions options{MisfitKind::correlation, {}, {}};
-  CHECK(compare(scaled, observed, shot_of_two(), options, {0, dt, {}}).value ==
+  CHECK(compare_records(scaled, observed, shot_of_two(), options, {0, dt, {}}).value ==
         doctest::Approx(0).epsilon(1e-12));
-  CHECK(compare(turned, observed, shot_of_two(), options, {0, dt, {}}).value == doctest::Approx(4));
+  CHECK(compare_records(turned, observed, shot_of_two(), options, {0, dt, {}}).value == doctest::Approx(4));
 }
 
 TEST_CASE("Silent traces: no misfit is NaN, no derivative is") {
   for (const MisfitOptions& options : all_options()) {
     for (const auto& [ours, theirs] : {std::pair{0.0, 1.0}, std::pair{1.0, 0.0}, std::pair{0.0, 0.0}}) {
       const Misfit misfit =
-          compare(two_traces(1, ours), two_traces(2, theirs), shot_of_two(), options, {0, dt, {}});
+          compare_records(two_traces(1, ours), two_traces(2, theirs), shot_of_two(), options, {0, dt, {}});
       CHECK(std::isfinite(misfit.value));
       CHECK(std::isfinite(max_abs(misfit.adjoint.at("u").data)));
     }
@@ -125,7 +125,7 @@ TEST_CASE("The envelope of a burst is its amplitude, whatever its phase") {
   Shot shot;
   shot.receivers.push_back({.field = "u", .position = {0, 0}});
   const MisfitOptions options{MisfitKind::envelope, {}, {}};
-  CHECK(compare({{"u", cosine}}, {{"u", sine}}, shot, options, {0, dt, {}}).value < 1e-12);
+  CHECK(compare_records({{"u", cosine}}, {{"u", sine}}, shot, options, {0, dt, {}}).value < 1e-12);
 }
 
 TEST_CASE(
@@ -171,7 +171,7 @@ TEST_CASE("Misfits of what does not fit are refused") {
   const auto observed = two_traces(1);
   const auto refused = [&](const std::map<std::string, Traces>& ours, const MisfitOptions& options,
                            const char* text) {
-    CHECK_THROWS_WITH_AS(compare(ours, observed, shot_of_two(), options, {0, dt, {}}),
+    CHECK_THROWS_WITH_AS(compare_records(ours, observed, shot_of_two(), options, {0, dt, {}}),
                          doctest::Contains(text), UserError);
   };
   refused({}, {}, "no such record is modelled");
@@ -181,7 +181,7 @@ TEST_CASE("Misfits of what does not fit are refused") {
   refused(two_traces(2), {MisfitKind::l2, Mute{.before = 1.0, .after = 0.5}, {}}, "nothing is kept");
   auto wrong = observed;
   wrong.at("u").data[100] = std::nan("");
-  CHECK_THROWS_WITH_AS(compare(observed, wrong, shot_of_two(), {}, {0, dt, {}}),
+  CHECK_THROWS_WITH_AS(compare_records(observed, wrong, shot_of_two(), {}, {0, dt, {}}),
                        doctest::Contains("trace 1, sample 10"), UserError);
   CHECK_THROWS_WITH_AS(misfit_against({}, {shot_of_two()}, {}, {0, dt, {}}),
                        doctest::Contains("0 shots for 1"), UserError);
