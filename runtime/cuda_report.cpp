@@ -22,7 +22,13 @@ CudaText cuda_text_of(const EquationDefinition& definition, const CudaReportOpti
   target.sm = options.architecture.number();
   target.element_bytes = options.real == emit::Real::float32 ? 4 : 8;
   CudaText text;
-  text.program = passes::cuda_schedule(passes::compile(definition, pipeline).kernels, target);
+  if (options.direction == Direction::forward) {
+    text.program = passes::cuda_schedule(passes::compile(definition, pipeline).kernels, target);
+  } else {
+    const passes::AdjointCompilation both = passes::compile_adjoint(definition, pipeline);
+    const bool back = options.direction == Direction::adjoint;
+    text.program = passes::cuda_schedule((back ? both.backward : both.forward).kernels, target);
+  }
   text.source.text = emit::cuda_text(text.program, options.real);
   text.source.equation = definition.name();
   text.source.options = options.nvrtc_options;

@@ -14,8 +14,12 @@
 
 namespace ondula {
 
+/// Which step: the forward one, the one that also computes what a gradient wants kept, or the adjoint.
+enum class Direction { forward, keeping, adjoint };
+
 /// What CUDA kernels depend on.
 struct CudaReportOptions {
+  Direction direction = Direction::forward;
   int dims = 3;
   int order = 8;
   bool stretched = false;  ///< CPML with kappa != 1
@@ -24,7 +28,7 @@ struct CudaReportOptions {
   std::vector<std::string> nvrtc_options;
 };
 
-/// The CUDA text of an equation's forward program, with 32-bit indices.
+/// The CUDA text of one step of an equation, with 32-bit indices.
 struct CudaText {
   ir::CudaProgram program;
   jit::KernelSource source;

@@ -18,6 +18,7 @@
 #include "tools/basin.hpp"
 #include "tools/born.hpp"
 #include "tools/cache.hpp"
+#include "tools/check.hpp"
 #include "tools/check_failed.hpp"
 #include "tools/doctor.hpp"
 #include "tools/estimate.hpp"
@@ -82,7 +83,7 @@ int guarded(const std::function<void()>& command, bool json) {
 
 /// Commands that are known, but not part of this version.
 const std::vector<std::string>& later_commands() {
-  static const std::vector<std::string> names = {"invert", "migrate", "new", "lint", "check"};
+  static const std::vector<std::string> names = {"invert", "migrate", "new", "lint"};
   return names;
 }
 
@@ -109,6 +110,7 @@ struct Requests {
   CacheCommand cache;
   BasinCommand basin;
   GenerateCommand generate;
+  CheckCommand check;
   io::Existing basin_existing = io::Existing::refuse;
 };
 
@@ -153,6 +155,8 @@ void add_other_commands(CLI::App& program, Requests& requests, Commands& command
     for (const std::string& path : write_basin(requests.basin, requests.basin_existing))
       fmt::print("{}\n", path);
   });
+  CLI::App* check = add_check_command(program, requests.check);
+  commands.emplace_back(check, [&requests] { check_equation(requests.check); });
   CLI::App* generate = add_generate_command(program, requests.generate);
   commands.emplace_back(generate, [&requests] { generate_sources(requests.generate); });
 }

@@ -259,7 +259,8 @@ void Accumulations::pair_nested(const GradientTerm& term, const std::string& acc
 
 /// `e` with the medium itself in place of what surfaces make of it.
 Expr Accumulations::medium(Expr e) {
-  return rewrite(pool_, e, [&](Expr part) { return part->kind == Kind::surface ? medium(part->args[0]) : Expr(); });
+  return rewrite(pool_, e,
+                 [&](Expr part) { return part->kind == Kind::surface ? medium(part->args[0]) : Expr(); });
 }
 
 /// How dJ/dcoefficient follows from the accumulator (numerics.md, Gradient).
@@ -284,8 +285,7 @@ void Accumulations::gradient(std::size_t number, const std::string& accumulator)
     // On rows of surfaces the law itself vanishes in a fluid, and with it every derivative.
     std::vector<Expr> whole, share;
     for (int k = 0; k < count; ++k) {
-      const Expr bulk =
-          pool_.sum({pool_.product({pool_.constant(count - k), state.lambda}), state.twice_mu});
+      const Expr bulk = pool_.sum({pool_.product({pool_.constant(count - k), state.lambda}), state.twice_mu});
       if (k == 0) adjoint_.divisors.push_back(medium(bulk));
       const Expr inverse = pool_.product({sign, pool_.function("inverse_or_zero", {bulk})});
       whole.push_back(inverse);

@@ -277,6 +277,10 @@ class Scheduler {
     CudaWork work{dims, program().order, kernel_.stores.size() > 1, false};
     for (int axis = 0; axis < dims; ++axis)
       work.nested |= source_.halo[static_cast<std::size_t>(axis)] > program().radius();
+    for (const ir::Piece& piece : source_.pieces) {
+      for (const ir::Store& store : piece.stores)
+        work.sums |= work.system && program().field(store.field).accumulator;
+    }
     // Strips hold a few columns only: nothing to march through.
     const ir::CudaTarget flat{0, target_.element_bytes, target_.index_bits};
     const CudaShape chosen = cuda_shape(kernel_.strip_axis >= 0 ? flat : target_, work);
@@ -349,15 +353,17 @@ CudaShape cuda_shape(const ir::CudaTarget& target, const CudaWork& work) {
   constexpr int first_to_march = 90;
   const bool hungry = target.sm >= 100;
   const bool marches = work.dims == 3 && target.sm >= first_to_march;
-  const auto& table = marches ? (work.system   ? (hungry ? march_system_100 : march_system)
-                                 : work.nested ? (hungry ? march_nested_100 : march_nested)
+  const auto& table = marches ? (work.nested   ? (hungry ? march_nested_100 : march_nested)
+                                 : work.system ? (hungry ? march_system_100 : march_system)
                                                : march)
-                              : (work.system   ? plain_system
-                                 : work.nested ? plain_nested
+                              : (work.nested   ? plain_nested
+                                 : work.system ? plain_system
                                                : plain);
   const auto entry =
       std::find_if(table.begin(), table.end(), [&](const Entry& e) { return work.order <= e.order; });
   CudaShape shape{marches, entry->block, entry->min_blocks};
+  // Sums over time beside stencils keep more alive.
+  if (work.sums) shape.min_blocks = std::max(1, shape.min_blocks - 1);
   if (work.dims == 1) shape.block = {shape.block[0] * shape.block[1], 1};
   if (target.element_bytes > 4) shape.min_blocks = std::max(1, shape.min_blocks / 2);
   return shape;

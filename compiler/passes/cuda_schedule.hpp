@@ -26,6 +26,7 @@ struct CudaWork {
   int order = 8;
   bool system = false;  ///< writes several fields, as velocity-stress systems do
   bool nested = false;  ///< derivatives of derivatives, as div(grad(u)/rho)
+  bool sums = false;    ///< accumulates sums over time as well
 };
 
 /// The table, by dimension, kind of equation, order, type and architecture: marching in 3-D from sm_90 on,

@@ -366,9 +366,9 @@ class Differentiator {
       for (int k = 0; k < count; ++k) {
         const Expr bulk =
             pool_.sum({pool_.product({pool_.constant(count - k), state.lambda}), state.twice_mu});
-        std::vector<Expr> terms = {
-            pool_.product({pool_.constant(ir::Number::ratio(-1, count - k)), inverse}),
-            pool_.product({pool_.constant(ir::Number::ratio(1, count - k)), pool_.function("inverse_or_zero", {bulk})})};
+        std::vector<Expr> terms = {pool_.product({pool_.constant(ir::Number::ratio(-1, count - k)), inverse}),
+                                   pool_.product({pool_.constant(ir::Number::ratio(1, count - k)),
+                                                  pool_.function("inverse_or_zero", {bulk})})};
         if (member == field) terms.insert(terms.begin(), inverse);
         by_count.push_back(pool_.product({sign, pool_.sum(std::move(terms))}));
       }

@@ -69,9 +69,9 @@ std::vector<ArrayPlan> plan_arrays(const ir::KernelSet& set, const ir::Domain& d
         const ir::Range& grown = wide.sides[static_cast<std::size_t>(side)];
         range = {std::min(range.lo, grown.lo), std::max(range.hi, grown.hi)};
       }
-      plans.push_back(
-          {strip_key(field.name, side),
-           strip_layout(domain, field.strip_axis, side, range, ir::strip_reach(set, field), element_bytes)});
+      plans.push_back({strip_key(field.name, side),
+                       strip_layout(domain, field.strip_axis, side, range, ir::strip_reach(set, field),
+                                    set.program.apron_cells(), element_bytes)});
     }
   }
   for (const ir::Coefficient& c : set.program.coefficients) {

@@ -20,8 +20,8 @@ ir::Range hull(const ir::Range& a, const ir::Range& b) {
   return {std::min(a.lo, b.lo), std::max(a.hi, b.hi)};
 }
 
-/// The cells beside a strip, into the other side's strip where that is near: each side's memory stands in an array
-/// of its own, and reaches that far.
+/// The cells beside a strip, into the other side's strip where that is near: each side's memory stands in an
+/// array of its own, and reaches that far.
 ir::Range beside(const ir::Domain& domain, int axis, int side, bool half, int cells) {
   const ir::Range own = domain.strip(axis, side, half);
   if (own.size() == 0) return {own.lo, own.lo};

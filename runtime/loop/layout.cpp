@@ -55,18 +55,19 @@ Layout full_layout(const ir::Domain& domain, int halo, std::size_t element_bytes
 }
 
 Layout strip_layout(const ir::Domain& domain, int axis, int side, const ir::Range& range, int reach,
-                    std::size_t element_bytes) {
+                    int apron, std::size_t element_bytes) {
   const std::int64_t unit = line_bytes / static_cast<std::int64_t>(element_bytes);
   std::array<Axis, ir::max_axes> axes;
   for (int a = 0; a < domain.dims; ++a) axes[static_cast<std::size_t>(a)] = {0, domain.total(a)};
-  const std::int64_t before = side == 0 ? reach : 2 * reach;
+  const std::int64_t inwards = reach + std::max(reach, apron);
+  const std::int64_t before = side == 0 ? reach : inwards;
   const bool inner = axis == domain.dims - 1;
   if (inner) {
     // The gap between rows serves both neighbours, since both read zeros there.
     axes[static_cast<std::size_t>(axis)] = {range.lo, range.size()};
-    return arranged(axes, domain.dims, rounded(2 * reach, unit), unit);
+    return arranged(axes, domain.dims, rounded(inwards, unit), unit);
   }
-  axes[static_cast<std::size_t>(axis)] = {range.lo - before, range.size() + 3 * reach};
+  axes[static_cast<std::size_t>(axis)] = {range.lo - before, range.size() + reach + inwards};
   return arranged(axes, domain.dims, 0, unit);
 }
 

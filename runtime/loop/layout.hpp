@@ -27,9 +27,10 @@ struct Layout {
 Layout full_layout(const ir::Domain& domain, int halo, std::size_t element_bytes);
 
 /// A memory variable of `axis`, `side`: `range` along that axis with zero halos of `reach` cells outwards and
-/// 2*reach inwards (an apron's cells read that far), the full extent of the other axes without a halo.
+/// as many more than an apron has inwards (its cells read that far; at least 2*reach), the full extent of the
+/// other axes without a halo.
 Layout strip_layout(const ir::Domain& domain, int axis, int side, const ir::Range& range, int reach,
-                    std::size_t element_bytes);
+                    int apron, std::size_t element_bytes);
 
 /// Some piece's stores live half a cell apart (see Piece::mixed): then the strips of nodes and of half cells
 /// are taken as one, for every array and piece.

@@ -39,29 +39,34 @@ struct Case {
   int order = 8;
   bool float64 = false;
   std::string architecture;
+  Direction direction = Direction::forward;
 
   CudaReportOptions options() const {
     CudaReportOptions options;
+    options.direction = direction;
     options.dims = dims;
     options.order = order;
     options.real = float64 ? emit::Real::float64 : emit::Real::float32;
     options.architecture = jit::parse_architecture(architecture);
     return options;
   }
+  std::string direction_text() const {
+    return direction == Direction::forward ? "forward" : direction == Direction::keeping ? "keeping" : "adjoint";
+  }
   std::string text() const {
-    return fmt::format("{} {}-D order {} {} {}", equation, dims, order, float64 ? "float64" : "float32",
-                       architecture);
+    return fmt::format("{} {}-D order {} {} {} {}", equation, dims, order, float64 ? "float64" : "float32",
+                       architecture, direction_text());
   }
 };
 
-std::vector<Case> all_cases() {
+std::vector<Case> all_cases(Direction direction = Direction::forward) {
   std::vector<Case> cases;
   for (const EquationDefinition& equation : equations::all())
     for (int dims = 1; dims <= 3; ++dims)
       for (const int order : orders)
         for (const bool float64 : {false, true})
           for (const char* architecture : architectures)
-            cases.push_back({equation.name(), dims, order, float64, architecture});
+            cases.push_back({equation.name(), dims, order, float64, architecture, direction});
   return cases;
 }
 
@@ -120,6 +125,7 @@ std::string faults_of(const Case& c, const CudaReport& report) {
     if (kernel.use.max_threads != kernel.kernel.threads())
       faults += fmt::format("{}: bounds of {} threads\n", kernel.kernel.name, kernel.use.max_threads);
   }
+  if (c.direction != Direction::forward) return faults;
   const double least = least_bytes(c.equation, c.dims) * (c.float64 ? 2 : 1);
   if (least > 0 && report.memory_bytes() > 1.1 * least)
     faults += fmt::format("{} bytes of DRAM per point, {} would do\n", report.memory_bytes(), least);
@@ -204,6 +210,46 @@ TEST_CASE(
     compiled += report.kernels.empty() ? 0 : 1;
   });
   CHECK(compiled == cases.size());
+}
+
+TEST_CASE("adjoint CUDA text, and the forward one that keeps, compile without a header, a warning or a spill") {
+  ONDULA_NEEDS_NVRTC();
+  std::vector<Case> cases;
+  for (const Direction direction : {Direction::keeping, Direction::adjoint}) {
+    const std::vector<Case> all = all_cases(direction);
+    const std::vector<Case> some = full_matrices() ? all : pairs_of(all);
+    // What only keeps a field is the forward text: the pairs of the adjoint are the ones that count.
+    if (direction == Direction::adjoint || full_matrices()) cases.insert(cases.end(), some.begin(), some.end());
+  }
+  if (!full_matrices()) {
+    for (const char* architecture : architectures)
+      cases.push_back({"acoustic_density", 3, 8, false, architecture, Direction::keeping});
+  }
+  std::size_t compiled = 0;
+  compile_all(cases, [&](std::size_t i, const CudaReport& report, const std::string& fault) {
+    const std::string name = cases[i].text();
+    CAPTURE(name);
+    CHECK(fault == "");
+    compiled += report.kernels.empty() ? 0 : 1;
+  });
+  CHECK(compiled == cases.size());
+}
+
+TEST_CASE("the adjoint of 3-D elastic at order 8 loads per interior point what the forward step loads") {
+  ONDULA_NEEDS_NVRTC();
+  const auto loads = [](Direction direction) {
+    const Case c{"elastic", 3, 8, false, "sm_90", direction};
+    std::vector<int> counts;
+    for (const ir::CudaKernel& kernel : cuda_text_of(equations::elastic(), c.options()).program.kernels)
+      counts.push_back(kernel.figures.loads);
+    return counts;
+  };
+  // Velocities, stresses; between them, of the adjoint, the sums of the gradient.
+  const std::vector<int> forward = loads(Direction::forward), adjoint = loads(Direction::adjoint);
+  REQUIRE(forward.size() == 2);
+  REQUIRE(adjoint.size() == 3);
+  CHECK(adjoint[0] == forward[0]);
+  CHECK(adjoint[2] == forward[1]);
 }
 
 TEST_CASE("F8: 3-D elastic kernels of order 16 say their registers, and spill none") {

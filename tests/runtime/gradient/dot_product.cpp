@@ -67,15 +67,15 @@ struct Figures {
     ++settings;
   }
   ~Figures() {
-    MESSAGE(fmt::format("{} settings, largest asymmetry {:.1e} (float32), {:.1e} (float64)", settings, float32,
-                        float64));
+    MESSAGE(fmt::format("{} settings, largest asymmetry {:.1e} (float32), {:.1e} (float64)", settings,
+                        float32, float64));
   }
 };
 
 /// z-, z+, y-, y+, x-, x+ of three axes, whose last ones serve fewer.
-const std::vector<std::string> kinds_of_faces = {
-    "llllll", "flllll", "lfllll", "llflll", "lllfll", "llllfl", "lllllf", "ffffff", "flflfl", "flllpp",
-    "rrrrrr", "pppppp", "aaaaaa", "rllfpp", "arlrfr"};
+const std::vector<std::string> kinds_of_faces = {"llllll", "flllll", "lfllll", "llflll", "lllfll",
+                                                 "llllfl", "lllllf", "ffffff", "flflfl", "flllpp",
+                                                 "rrrrrr", "pppppp", "aaaaaa", "rllfpp", "arlrfr"};
 
 std::string faces_of(const std::string& all, int dims) {
   return all.substr(static_cast<std::size_t>(6 - 2 * dims));
@@ -96,7 +96,7 @@ Setting setting_of(const std::string& equation, Backend backend, const Row& row)
   s.initial = row[5] == 1;
   s.kappa = row[6] == 0 ? 1 : 3;
   s.fluid = row[7] == 1;
-  s.steps = s.dims == 3 ? 25 : 60;
+  s.steps = s.dims < 3 ? 60 : backend == Backend::host ? 25 : 10;
   s.seed = 1 + row[2] + 16 * row[1];
   return s;
 }
@@ -105,10 +105,13 @@ void dot_products(const std::string& equation, Backend backend, const std::funct
   const auto allowed = [&](const Row& row) {
     if (row[6] == 1 && equation == "acoustic_density") return false;  // nested derivatives have kappa 1
     if (row[7] == 1 && equation != "elastic") return false;
+    if (equation == "acoustic_density" && row[0] == 2 && row[1] == 3)
+      return false;  // needs 11 nodes, see F11
     return full_matrices() || some(row);
   };
   Figures figures;
-  const std::vector<Row> rows = full_matrices() ? whole_matrix(levels, allowed) : cover_by_pairs(levels, allowed);
+  const std::vector<Row> rows =
+      full_matrices() ? whole_matrix(levels, allowed) : cover_by_pairs(levels, allowed);
   for (const Row& row : rows) figures.add(setting_of(equation, backend, row));
 }
 
@@ -135,45 +138,78 @@ TEST_CASE("dot products, acoustic, compiled kernels") {
 TEST_CASE("dot products, variable density, compiled kernels") {
   ONDULA_NEEDS_CLANG();
   dot_products("acoustic_density", Backend::host,
-               [](const Row& row) { return row[3] == (row[0] + row[1]) % 2 && (row[1] != 3 || row[0] != 2); });
+               [](const Row& row) { return row[3] == (row[0] + row[1]) % 2; });
 }
 
 TEST_CASE("dot products, elastic, compiled kernels") {
   ONDULA_NEEDS_CLANG();
   dot_products("elastic", Backend::host, [](const Row& row) {
-    return row[3] == (row[0] + row[1]) % 2 && (row[0] != 2 || row[1] == 1 || row[1] == 2);
+    const std::size_t order = row[1], type = row[3], kappa = row[6];
+    if (row[0] == 2) return order == 1 && type == 0 && kappa == 0;
+    if (row[0] == 1) return (order == 2 && type == 1) || (order == 3 && type == 0 && kappa == 0);
+    return order == 0;
   });
 }
 
-TEST_CASE("F11: the dot product holds on 5x5 cells at order 8") {
+namespace {
+
+/// The grid cut to n x n nodes.
+Problem small_problem(const Setting& s, std::int64_t n) {
+  Problem p = random_problem(s);
+  const auto count = static_cast<std::size_t>(n * n);
+  CHECK(p.nodes() > count);
+  p.grid.shape = {n, n};
+  for (auto* arrays : {&p.models, &p.initial}) {
+    for (auto& [name, values] : *arrays) values.resize(count);
+  }
+  Random random(5);
+  const auto inside = [&] {
+    const double end = static_cast<double>(n - 1);
+    return std::vector<double>{10 * end * random.uniform(), -20 + 11 * end * random.uniform()};
+  };
+  for (Source& source : p.shots[0].sources) source.position = inside();
+  for (Receiver& receiver : p.shots[0].receivers) receiver.position = inside();
+  return p;
+}
+
+}  // namespace
+
+TEST_CASE("F11: the dot product holds on 5x5 cells at order 8, or is refused with the least size") {
   ONDULA_NEEDS_CLANG();
-  Figures figures;
+  double worst = 0;
+  int refused = 0;
   for (const EquationDefinition& equation : equations::all()) {
     for (const std::string faces : {"l", "f", "flrl", "p"}) {
-      Setting s;
-      s.equation = equation.name();
-      s.order = 8;
-      s.faces = faces;
-      s.initial = true;
-      Problem p = random_problem(s);
-      CAPTURE(text(s));
-      CHECK(p.nodes() > 25);
-      p.grid.shape = {5, 5};
-      for (auto* arrays : {&p.models, &p.initial}) {
-        for (auto& [name, values] : *arrays) values.resize(25);
+      for (const std::int64_t nodes : {5, 7}) {
+        for (const Backend backend : {Backend::host, Backend::reference}) {
+          Setting s;
+          s.equation = equation.name();
+          s.order = 8;
+          s.faces = faces;
+          s.backend = backend;
+          s.initial = true;
+          CAPTURE(text(s));
+          CAPTURE(nodes);
+          const Problem p = small_problem(s, nodes);
+          // The adjoint of nested derivatives reaches 2*4 - 1 cells out of a layer: not into its image.
+          if (s.equation == "acoustic_density" && faces == "flrl" && nodes < 7) {
+            CHECK_THROWS_WITH_AS(
+                p.propagator().gradient(p.shots, LeastSquares(p).function()),
+                "axis z: 5 nodes between a layer and a face without one; the gradient of acoustic_density at "
+                "order 8 needs 7",
+                UserError);
+            ++refused;
+            continue;
+          }
+          const double found = asymmetry(p, 3);
+          CHECK(found < 1e-13);
+          worst = detail::worse(worst, found);
+        }
       }
-      Random random(5);
-      const auto inside = [&] {
-        return std::vector<double>{40 * random.uniform(), -20 + 44 * random.uniform()};
-      };
-      for (Source& source : p.shots[0].sources) source.position = inside();
-      for (Receiver& receiver : p.shots[0].receivers) receiver.position = inside();
-      const double found = asymmetry(p, 3);
-      CHECK(found < 1e-13);
-      figures.float64 = detail::worse(figures.float64, found);
-      ++figures.settings;
     }
   }
+  CHECK(refused == 2);
+  MESSAGE(fmt::format("largest asymmetry {:.1e}", worst));
 }
 
 }  // namespace ondula::test

@@ -183,8 +183,7 @@ Problem random_problem(const Setting& s) {
 }
 
 double size_of(const std::vector<double>& values) {
-  return values.empty() ? 1e-300
-                        : std::sqrt(energy(values) / static_cast<double>(values.size())) + 1e-300;
+  return values.empty() ? 1e-300 : std::sqrt(energy(values) / static_cast<double>(values.size())) + 1e-300;
 }
 
 LeastSquares::LeastSquares(const Problem& problem) {

@@ -11,8 +11,8 @@
 
 namespace ondula::test {
 
-/// What a problem is drawn from. `faces`: a letter for each side of each axis, axes slowest first, repeated as
-/// needed: l(ayer), f(ree), r(igid), p(eriodic), a(ntisymmetric). Layers are 4 to 6 cells wide.
+/// What a problem is drawn from. `faces`: a letter for each side of each axis, axes slowest first, repeated
+/// as needed: l(ayer), f(ree), r(igid), p(eriodic), a(ntisymmetric). Layers are 4 to 6 cells wide.
 struct Setting {
   std::string equation = "acoustic";
   int dims = 2;

@@ -1,0 +1,269 @@
+// Dot products, Taylor tests and linearised modelling of any equation.
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+
+#include "compiler/error.hpp"
+#include "tools/check_case.hpp"
+
+namespace ondula::tools {
+namespace {
+
+using ShotRecords = std::map<std::string, Traces>;
+
+/// The size of each field of a shot's records: their root mean square, by which unlike units compare.
+std::map<std::string, double> sizes_of(const ShotRecords& records) {
+  std::map<std::string, double> sizes;
+  for (const auto& [field, traces] : records) {
+    double sum = 0;
+    for (const double v : traces.data) sum += v * v;
+    const double size = std::sqrt(sum / std::max<double>(1, static_cast<double>(traces.data.size())));
+    sizes[field] = size > 0 ? size : 1;
+  }
+  return sizes;
+}
+
+/// Random covectors of records, one part of each field as large as another.
+AdjointSources covector(const CheckCase& test, const ShotRecords& records, unsigned seed) {
+  const auto sizes = sizes_of(records);
+  AdjointSources result;
+  for (const auto& [field, traces] : records) {
+    Traces y{traces.receivers, traces.samples, test.noise(traces.data.size(), seed++)};
+    for (double& v : y.data) v /= sizes.at(field);
+    result.emplace(field, std::move(y));
+  }
+  return result;
+}
+
+/// <y, r> and the norms of both, each field divided (y: multiplied) by its size.
+struct Product {
+  double value = 0, records = 0, covector = 0;
+
+  void add(const ShotRecords& r, const AdjointSources& y, const std::map<std::string, double>& sizes) {
+    for (const auto& [field, traces] : r) {
+      const double size = sizes.at(field);
+      const std::vector<double>& other = y.at(field).data;
+      for (std::size_t i = 0; i < other.size(); ++i) {
+        value += traces.data[i] * other[i];
+        records += traces.data[i] * traces.data[i] / (size * size);
+        covector += other[i] * other[i] * size * size;
+      }
+    }
+  }
+  double error(double transposed) const {
+    return std::abs(value - transposed) / std::sqrt(records * covector);
+  }
+};
+
+double product(const std::vector<double>& a, const std::vector<double>& b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+  return sum;
+}
+
+double dot_bar(DType dtype) { return dtype == DType::float64 ? 1e-13 : 1e-5; }
+
+/// `found` as NaN fails too.
+CheckLine dot_line(const CheckCase& test, const std::string& name, double found, DType dtype) {
+  const double bar = dot_bar(dtype);
+  return {test.dims(), name, fmt::format("{:.1e}", found), fmt::format("<= {:.0e}", bar), found <= bar, ""};
+}
+
+CheckLine slope_line(const CheckCase& test, const std::string& name, double slope, bool linear) {
+  if (linear) return {test.dims(), name, "exact", "2 +- 0.05", true, "the dependence is linear"};
+  return {test.dims(), name, fmt::format("{:.3f}", slope), "2 +- 0.05", std::abs(slope - 2) <= 0.05, ""};
+}
+
+CheckLine dot_of_wavelets(const CheckCase& test) {
+  const DType dtype = test.settings().dtype;
+  Propagator propagator = test.propagator(dtype);
+  const Records records = propagator.forward(test.shots());
+  std::vector<AdjointSources> y;
+  for (std::size_t s = 0; s < records.size(); ++s)
+    y.push_back(covector(test, records[s], static_cast<unsigned>(100 + 20 * s)));
+  GradientOptions asked;
+  asked.wavelets = true;
+  const Gradient gradient = propagator.gradient(test.shots(), y, asked);
+  double worst = 0;
+  for (std::size_t s = 0; s < records.size(); ++s) {
+    Product forward;
+    forward.add(records[s], y[s], sizes_of(records[s]));
+    double back = 0;
+    for (std::size_t k = 0; k < test.shots()[s].sources.size(); ++k)
+      back += product(gradient.wavelets[s][k], test.shots()[s].sources[k].wavelet);
+    const double error = forward.error(back);
+    if (!(error <= worst)) worst = error;
+  }
+  return dot_line(test, "dot product, wavelets", worst, dtype);
+}
+
+/// The adjoint does not depend on the state it starts from: one backward run serves every field.
+CheckLine dot_of_initial(const CheckCase& test) {
+  const DType dtype = test.settings().dtype;
+  Shot silent = test.shots().front();
+  silent.sources.clear();
+  const std::vector<Shot> shots{silent};
+  std::map<std::string, double> sizes;
+  std::vector<AdjointSources> y;
+  Gradient gradient;
+  double worst = 0;
+  unsigned seed = 300;
+  for (const std::string& name : test.facts().initial) {
+    Propagator propagator = test.propagator(dtype);
+    const std::vector<double> state = test.noise(test.nodes(), seed++);
+    propagator.set_initial(name, state);
+    const ShotRecords records = propagator.forward(shots).front();
+    if (y.empty()) {
+      sizes = sizes_of(records);
+      y.push_back(covector(test, records, 400));
+      GradientOptions asked;
+      asked.initial = true;
+      gradient = propagator.gradient(shots, y, asked);
+    }
+    Product forward;
+    forward.add(records, y.front(), sizes);
+    const double error = forward.error(product(gradient.initial.at(name), state));
+    if (!(error <= worst)) worst = error;
+  }
+  return dot_line(test, "dot product, initial states", worst, dtype);
+}
+
+/// Records of models that go from the case's along one direction, in float64.
+struct Walk {
+  static constexpr std::array<double, 4> lengths = {1, 0.5, 0.25, 0.125};
+
+  std::string parameter;
+  std::vector<double> direction;  ///< 0.1 % of the model
+  std::vector<Records> records;   ///< of each length
+
+  Walk(const CheckCase& test, const std::string& name, unsigned seed) : parameter(name) {
+    direction = test.noise(test.nodes(), seed);
+    const std::vector<double>& model = test.models().at(name);
+    for (std::size_t i = 0; i < direction.size(); ++i) direction[i] *= 1e-3 * model[i];
+    for (const double length : lengths) {
+      Models moved = test.models();
+      for (std::size_t i = 0; i < direction.size(); ++i) moved[name][i] += length * direction[i];
+      records.push_back(test.propagator(DType::float64, moved).forward(test.shots()));
+    }
+  }
+};
+
+/// What a linear prediction misses, at every length of a walk: slope 2 where the prediction is right.
+CheckLine slope_of(const CheckCase& test, const std::string& name,
+                   const std::array<double, Walk::lengths.size()>& missed, double size) {
+  const double last = missed.back(), before = missed[missed.size() - 2];
+  return slope_line(test, name, std::log2(before / last), missed.front() <= 1e-12 * size);
+}
+
+/// The case at its own models: records, covectors, gradient, sizes.
+struct Centre {
+  Records records;
+  std::vector<AdjointSources> y;
+  Gradient gradient;
+  Product product;
+
+  explicit Centre(const CheckCase& test) {
+    Propagator propagator = test.propagator(DType::float64);
+    records = propagator.forward(test.shots());
+    for (std::size_t s = 0; s < records.size(); ++s) {
+      y.push_back(covector(test, records[s], static_cast<unsigned>(500 + 20 * s)));
+      product.add(records[s], y[s], sizes_of(records[s]));
+    }
+    gradient = propagator.gradient(test.shots(), y);
+  }
+
+  double misfit(const Records& other) const {
+    Product sum;
+    for (std::size_t s = 0; s < other.size(); ++s) sum.add(other[s], y[s], sizes_of(records[s]));
+    return sum.value;
+  }
+};
+
+CheckLine taylor(const CheckCase& test, const Centre& centre, const Walk& walk) {
+  const double slope = product(centre.gradient.models.at(walk.parameter), walk.direction);
+  std::array<double, Walk::lengths.size()> missed{};
+  for (std::size_t k = 0; k < missed.size(); ++k) {
+    const double change = centre.misfit(walk.records[k]) - centre.product.value;
+    missed[k] = std::abs(change - Walk::lengths[k] * slope);
+  }
+  return slope_of(test, "Taylor, gradient in " + walk.parameter, missed, std::abs(centre.product.value));
+}
+
+CheckLine born_taylor(const CheckCase& test, const Centre& centre, const Walk& walk, const Records& born) {
+  std::array<double, Walk::lengths.size()> missed{};
+  for (std::size_t k = 0; k < missed.size(); ++k) {
+    double sum = 0;
+    for (std::size_t s = 0; s < born.size(); ++s) {
+      const auto sizes = sizes_of(centre.records[s]);
+      for (const auto& [field, traces] : born[s]) {
+        const std::vector<double>& here = centre.records[s].at(field).data;
+        const std::vector<double>& there = walk.records[k][s].at(field).data;
+        for (std::size_t i = 0; i < here.size(); ++i) {
+          const double miss =
+              (there[i] - here[i] - Walk::lengths[k] * traces.data[i]) / sizes.at(field);
+          sum += miss * miss;
+        }
+      }
+    }
+    missed[k] = std::sqrt(sum);
+  }
+  return slope_of(test, "Taylor, Born of " + walk.parameter, missed, std::sqrt(centre.product.records));
+}
+
+/// <Born m, y> = <m, gradient y> in the command's own type.
+CheckLine born_dot(const CheckCase& test, const Walk& walk) {
+  const DType dtype = test.settings().dtype;
+  Propagator propagator = test.propagator(dtype);
+  const Records born = propagator.born(test.shots(), {{walk.parameter, walk.direction}});
+  Product forward;
+  std::vector<AdjointSources> y;
+  for (std::size_t s = 0; s < born.size(); ++s) {
+    y.push_back(covector(test, born[s], static_cast<unsigned>(700 + 20 * s)));
+    forward.add(born[s], y[s], sizes_of(born[s]));
+  }
+  const Gradient gradient = propagator.gradient(test.shots(), y);
+  return dot_line(test, "dot product, Born of " + walk.parameter,
+                  forward.error(product(gradient.models.at(walk.parameter), walk.direction)), dtype);
+}
+
+/// A check that cannot be made is one that fails, with the reason.
+template <class F>
+void attempt(const CheckCase& test, const std::string& name, std::vector<CheckLine>& lines, const F& check) {
+  try {
+    lines.push_back(check());
+  } catch (const UserError& error) {
+    lines.push_back({test.dims(), name, "", "", false, error.what()});
+  }
+}
+
+}  // namespace
+
+std::vector<CheckLine> check_derivatives(const CheckCase& test) {
+  std::vector<CheckLine> lines;
+  attempt(test, "dot product, wavelets", lines, [&] { return dot_of_wavelets(test); });
+  attempt(test, "dot product, initial states", lines, [&] { return dot_of_initial(test); });
+  std::optional<Centre> centre;
+  try {
+    centre.emplace(test);
+  } catch (const UserError& error) {
+    lines.push_back({test.dims(), "gradient", "", "", false, error.what()});
+    return lines;
+  }
+  unsigned seed = 600;
+  for (const std::string& name : test.facts().parameters) {
+    const Walk walk(test, name, seed++);
+    attempt(test, "Taylor, gradient in " + name, lines, [&] { return taylor(test, *centre, walk); });
+    attempt(test, "Taylor, Born of " + name, lines, [&] {
+      Propagator propagator = test.propagator(DType::float64);
+      return born_taylor(test, *centre, walk, propagator.born(test.shots(), {{name, walk.direction}}));
+    });
+    attempt(test, "dot product, Born of " + name, lines, [&] { return born_dot(test, walk); });
+  }
+  return lines;
+}
+
+}  // namespace ondula::tools
