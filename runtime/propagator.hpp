@@ -83,7 +83,12 @@ struct Estimate {
   /// The host's peak: models with records and taps, or with the working memory of the stability limit, which
   /// is found before the first step; the device's own memory is not counted here.
   std::size_t host_bytes = 0;
-  std::size_t peak_bytes = 0;       ///< of device and host together in a first call
+  std::size_t peak_bytes = 0;  ///< of device and host together in a first call
+  /// Of a gradient instead, with full storage: the device allocator's peak, and what of it is history. 0
+  /// where the equation has no adjoint, as `gradient_refusal` says.
+  std::size_t gradient_device_bytes = 0;
+  std::size_t history_bytes = 0;
+  std::string gradient_refusal;
   double work_bytes_per_point = 0;  ///< least memory traffic of a padded point and step
   std::string refusal;              ///< why forward would refuse the step; empty where it would not
 };

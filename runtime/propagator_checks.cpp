@@ -8,6 +8,7 @@
 #include "compiler/error.hpp"
 #include "runtime/domain.hpp"
 #include "runtime/io/wavelet.hpp"
+#include "runtime/loop/arrays.hpp"
 #include "runtime/point_bytes.hpp"
 #include "runtime/propagator_impl.hpp"
 #include "runtime/state_data.hpp"
@@ -78,6 +79,28 @@ std::size_t Propagator::Impl::shots_bytes(std::span<const Shot> shots, int subst
   return peak;
 }
 
+/// Both engines, and a history of every step; slot 0 is the state a run starts from.
+void Propagator::Impl::estimate_gradient(Estimate& e) const {
+  if (options_.storage == Storage::none) {
+    e.gradient_refusal = "its storage is off";
+    return;
+  }
+  try {
+    const passes::PipelineOptions pipeline{grid_.axes, options_.order, options_.absorb.kappa > 1.0, false};
+    const passes::AdjointCompilation both = passes::compile_adjoint(equation_, pipeline);
+    const int halo =
+        std::max(loop::common_halo(both.forward.kernels), loop::common_halo(both.backward.kernels));
+    const auto slots = static_cast<std::size_t>(options_.steps * e.substeps + 1);
+    e.history_bytes = slots * loop::history_slot_bytes(both.forward, domain_, options_.dtype, halo,
+                                                       both.adjoint.saves.size());
+    e.gradient_device_bytes = loop::compiled_engine_bytes(both.forward, domain_, options_.dtype, halo) +
+                              loop::compiled_engine_bytes(both.backward, domain_, options_.dtype, halo) +
+                              e.history_bytes;
+  } catch (const UserError& error) {
+    e.gradient_refusal = error.what();
+  }
+}
+
 Estimate Propagator::Impl::estimate(std::span<const Shot> shots) const {
   Estimate e;
   const Limits& now = present_limits();
@@ -104,6 +127,7 @@ Estimate Propagator::Impl::estimate(std::span<const Shot> shots) const {
   e.padded_points = domain_.points();
   if (options_.backend == Backend::host) {
     e.device_bytes = loop::compiled_engine_bytes(compilation_, domain_, options_.dtype);
+    estimate_gradient(e);
   }
   std::size_t models = 0;
   for (const auto& [name, array] : models_) models += array.bytes();

@@ -96,6 +96,7 @@ class Propagator::Impl {
   double step() const { return options_.dt / std::max(1, substeps_); }
   /// Host bytes of taps, wavelets and records at their peak over the shots.
   std::size_t shots_bytes(std::span<const Shot> shots, int substeps) const;
+  void estimate_gradient(Estimate& e) const;
   ShotPoints points_of(std::span<const Shot> shots, std::int64_t number, bool slopes = false) const;
 
   // propagator.cpp

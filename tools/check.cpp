@@ -127,16 +127,18 @@ void check_equation(const CheckCommand& command) {
     }
   }
   if (command.voice.json) {
-    const Json answer{{"equation", settings.definition.name()}, {"order", settings.order},
-                      {"dtype", command.dtype},                 {"backend", command.backend},
-                      {"passed", failed == 0},                  {"checks", checks},
+    const Json answer{{"equation", settings.definition.name()},
+                      {"order", settings.order},
+                      {"dtype", command.dtype},
+                      {"backend", command.backend},
+                      {"passed", failed == 0},
+                      {"checks", checks},
                       {"not_checked", not_checked}};
     fmt::print("{}\n", answer.dump(2));
   } else if (table) {
     fmt::print("not checked: {}\n", not_checked);
   }
-  if (failed > 0)
-    throw CheckFailed(fmt::format("{} of {} checks failed", failed, checks.size()));
+  if (failed > 0) throw CheckFailed(fmt::format("{} of {} checks failed", failed, checks.size()));
 }
 
 }  // namespace ondula::tools

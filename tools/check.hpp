@@ -24,8 +24,8 @@ struct CheckCommand {
 /// Adds the command and its options.
 CLI::App* add_check_command(CLI::App& program, CheckCommand& command);
 
-/// Runs the tests and prints a line for each. Throws CheckFailed where one fails, UserError for an option that
-/// cannot be.
+/// Runs the tests and prints a line for each. Throws CheckFailed where one fails, UserError for an option
+/// that cannot be.
 void check_equation(const CheckCommand& command);
 
 }  // namespace ondula::tools

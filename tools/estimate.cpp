@@ -92,6 +92,13 @@ void print(const Session& session, const Prediction& prediction) {
                                points_per_wavelength(session), session.survey.top_frequency)
                  : "unknown: no wavelet");
   fmt::print("device     {}\n", bytes_text(static_cast<double>(e.device_bytes)));
+  if (e.gradient_refusal.empty()) {
+    fmt::print("gradient   {} on the device, {} of them history (full storage)\n",
+               bytes_text(static_cast<double>(e.gradient_device_bytes)),
+               bytes_text(static_cast<double>(e.history_bytes)));
+  } else {
+    fmt::print("gradient   none: {}\n", e.gradient_refusal);
+  }
   fmt::print("host       {}\n", bytes_text(static_cast<double>(e.host_bytes + session.picture_bytes)));
   fmt::print("disk       0 B of scratch\n");
   print_time(session, prediction);

@@ -64,6 +64,22 @@ void print_work(const passes::Compilation& compilation, int element) {
       "\nbytes: each array through memory once per sweep; loads: as written, most of them from cache\n");
 }
 
+/// The adjoint's choices, what is kept of each step, and how gradients follow.
+void print_adjoint(const passes::AdjointCompilation& both, int element) {
+  print_heading("the adjoint, and what it keeps");
+  fmt::print("{}", ir::dump(both.adjoint));
+  const std::size_t saves = both.adjoint.saves.size();
+  fmt::print("  full storage: {} bytes per padded point and step\n",
+             saves * static_cast<std::size_t>(element));
+}
+
+/// True for "adjoint".
+bool backwards(const EquationOptions& options) {
+  if (options.direction != "forward" && options.direction != "adjoint")
+    throw UserError(fmt::format("--direction: found \"{}\"; allowed: forward, adjoint", options.direction));
+  return options.direction == "adjoint";
+}
+
 emit::Real real_of(const std::string& dtype) {
   if (dtype == "float32") return emit::Real::float32;
   if (dtype == "float64") return emit::Real::float64;
@@ -82,18 +98,28 @@ void explain_equation(const EquationOptions& options) {
     throw UserError(fmt::format("--backend: found \"{}\"; allowed: host, cuda", options.backend));
   if (!options.arch.empty() || !options.gpu.empty())
     throw UserError("--arch and --gpu belong to --backend cuda: host kernels are for this machine's CPU");
-  const passes::Compilation compilation = passes::compile(
-      definition, {default_axes(options.dims), options.order, options.kappa > 1, !options.text});
+  const passes::PipelineOptions pipeline{default_axes(options.dims), options.order, options.kappa > 1,
+                                         !options.text};
+  const int element = real == emit::Real::float32 ? 4 : 8;
+  passes::AdjointCompilation both;
+  const bool back = backwards(options);
+  if (back) both = passes::compile_adjoint(definition, pipeline);
+  const passes::Compilation compilation =
+      back ? std::move(both.backward) : passes::compile(definition, pipeline);
   const std::string text = emit::host_text(compilation.kernels, real);
   if (options.text) {
     fmt::print("{}", text);
     return;
   }
   print_equation(definition, options);
+  if (back) {
+    print_passes(both.forward);
+    print_adjoint(both, element);
+  }
   print_passes(compilation);
   print_heading("host text");
   fmt::print("{}", text);
-  print_work(compilation, real == emit::Real::float32 ? 4 : 8);
+  print_work(compilation, element);
 }
 
 }  // namespace ondula::tools

@@ -16,6 +16,9 @@ CudaReportOptions options_of(const EquationOptions& options, emit::Real real) {
   report.order = options.order;
   report.stretched = options.kappa > 1;
   report.real = real;
+  if (options.direction != "forward" && options.direction != "adjoint")
+    throw UserError(fmt::format("--direction: found \"{}\"; allowed: forward, adjoint", options.direction));
+  if (options.direction == "adjoint") report.direction = Direction::adjoint;
   if (!options.arch.empty()) report.architecture = jit::parse_architecture(options.arch);
   return report;
 }

@@ -48,6 +48,10 @@ void add_equation_options(CLI::App& command, EquationOptions& options) {
   command.add_option("--order", options.order, "accuracy of the stencils: 2, 4, ... 16")
       ->capture_default_str();
   command.add_option("--dtype", options.dtype, "float32 or float64")->capture_default_str();
+  command
+      .add_option("--direction", options.direction,
+                  "forward, or adjoint: the step backwards, what it keeps of the forward run, and why")
+      ->capture_default_str();
   command.add_option("--kappa", options.kappa, "stretching of the layer; 1 is none")->capture_default_str();
   command.add_flag("--text", options.text, "print the generated text alone");
   command.add_option("--backend", options.backend, "host or cuda")->capture_default_str();

@@ -36,7 +36,8 @@ struct EquationOptions {
   int order = 8;
   std::string dtype = "float32";
   double kappa = 1;
-  bool text = false;  ///< the kernels' text alone
+  bool text = false;                  ///< the kernels' text alone
+  std::string direction = "forward";  ///< or "adjoint": the step backwards, of gradients
   std::string backend = "host";
   std::string arch;  ///< what CUDA kernels are compiled for: "sm_90"
   std::string gpu;   ///< whose roofline is shown; empty: one of the architecture

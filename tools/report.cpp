@@ -81,9 +81,11 @@ Json limits_report(const Session& session) {
 }
 
 Json bytes_report(const Session& session) {
-  return {{"device", session.estimate.device_bytes},
-          {"host", session.estimate.host_bytes + session.picture_bytes},
-          {"disk", 0}};
+  const Estimate& e = session.estimate;
+  Json report = {{"device", e.device_bytes}, {"host", e.host_bytes + session.picture_bytes}, {"disk", 0}};
+  if (e.gradient_device_bytes > 0)
+    report["gradient"] = {{"device", e.gradient_device_bytes}, {"history", e.history_bytes}};
+  return report;
 }
 
 Json run_report(const Session& session, const OutputPlan& plan, const std::vector<std::string>& warnings) {

@@ -100,23 +100,17 @@ void Sensitivity::transpose(const Tape& tape, const ir::Box& given, std::span<co
   if (cotangent.size() != entries(whole)) {
     throw InternalError(fmt::format("{} cotangents for {} entries", cotangent.size(), entries(whole)));
   }
-  ir::Box box = whole;
-  for (int axis = 0; gradient.interior && axis < domain_.dims; ++axis) {
-    const std::int64_t first = domain_.pad[at(axis)][0];
-    ir::Range& range = box[at(axis)];
-    range = {std::max(range.lo, first), std::min(range.hi, first + domain_.shape[at(axis)])};
-  }
-  if (entries(box) == 0) return;
+  if (entries(whole) == 0) return;
   std::vector<double*> arrays;
   for (const std::string& name : tape.parameters) {
     const auto found = gradient.arrays.find(name);
     arrays.push_back(found == gradient.arrays.end() ? nullptr : found->second.data());
     if (arrays.back() != nullptr) require_nodes(name, found->second.size());
   }
-  const BoxNodes nodes(domain_, box, tape);
-  TapeRun run(tape, models_, nodes, width(box[at(domain_.dims - 1)]));
-  run.differentiate(std::move(arrays));
-  for_pieces(box, domain_.dims - 1, [&](const ir::Extents& index, std::size_t count) {
+  const BoxNodes nodes(domain_, whole, tape);
+  TapeRun run(tape, models_, nodes, width(whole[at(domain_.dims - 1)]));
+  run.differentiate(std::move(arrays), gradient.interior);
+  for_pieces(whole, domain_.dims - 1, [&](const ir::Extents& index, std::size_t count) {
     const auto part = cotangent.subspan(offset(whole, index), count);
     if (std::all_of(part.begin(), part.end(), [](double c) { return c == 0; })) return;
     run.values(index, count);

@@ -16,7 +16,7 @@ namespace ondula::loop {
 /// parameter it asks for; what is not asked for is not computed.
 struct ModelGradient {
   std::map<std::string, std::vector<double>> arrays;
-  bool interior = false;  ///< what entries outside the model's own nodes contribute is dropped
+  bool interior = false;  ///< what layers continue the models to counts as given: its part is dropped
 };
 
 /// A change of the models, likewise; parameters that are not in it do not change.

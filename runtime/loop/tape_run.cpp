@@ -21,8 +21,12 @@ BoxNodes::BoxNodes(const ir::Domain& domain, const ir::Box& box, const Tape& tap
   for (int axis = domain.dims - 1; axis >= 0; --axis) {
     const std::size_t a = at(axis);
     first_[a] = box[a].lo - tape.below[a];
-    for (std::int64_t i = first_[a]; i < box[a].hi + tape.above[a]; ++i)
+    for (std::int64_t i = first_[a]; i < box[a].hi + tape.above[a]; ++i) {
       maps_[a].push_back(model_node(domain, axis, i) * stride);
+      const std::int64_t inside = i - domain.pad[a][0];
+      layered_[a].push_back((inside < 0 && domain.pad[a][0] > 0) ||
+                            (inside >= domain.shape[a] && domain.pad[a][1] > 0));
+    }
     stride *= domain.shape[a];
   }
 }
@@ -40,6 +44,20 @@ std::int64_t BoxNodes::base(const ir::Extents& index, const ir::Extents& shift) 
 
 const std::int64_t* BoxNodes::along(const ir::Extents& index, const ir::Extents& shift) const {
   return node(domain_.dims - 1, index, shift);
+}
+
+bool BoxNodes::layers(const ir::Extents& index, const ir::Extents& shift, std::span<int> kept) const {
+  const auto place = [&](int axis) { return at(index[at(axis)] + shift[at(axis)] - first_[at(axis)]); };
+  const int row_axis = domain_.dims - 1;
+  bool all = false;
+  for (int axis = 0; axis < row_axis; ++axis) all = all || layered_[at(axis)][place(axis)];
+  bool any = all;
+  for (std::size_t k = 0; k < kept.size(); ++k) {
+    const bool layered = all || layered_[at(row_axis)][place(row_axis) + k];
+    kept[k] = layered ? 0 : 1;
+    any = any || layered;
+  }
+  return any;
 }
 
 bool BoxNodes::surfaces(const ir::Extents& index, const ir::Extents& shift, std::span<int> met) const {
@@ -94,8 +112,9 @@ void TapeRun::differentiate(std::vector<const double*> directions) {
   find_active({directions_.begin(), directions_.end()});
 }
 
-void TapeRun::differentiate(std::vector<double*> gradients) {
+void TapeRun::differentiate(std::vector<double*> gradients, bool interior) {
   gradients_ = std::move(gradients);
+  interior_ = interior;
   find_active({gradients_.begin(), gradients_.end()});
 }
 
@@ -267,7 +286,11 @@ void TapeRun::transpose(std::span<const double> cotangents) {
     if (step.op == TapeOp::parameter) {
       double* gradient = gradients_[step.parameter] + nodes_.base(index_, step.shift);
       const std::int64_t* along = nodes_.along(index_, step.shift);
-      for (std::size_t k = 0; k < count_; ++k) gradient[along[k]] += in[k];
+      const std::span<int> kept = std::span(met_).first(count_);
+      const bool part = interior_ && nodes_.layers(index_, step.shift, kept);
+      for (std::size_t k = 0; k < count_; ++k) {
+        if (!part || kept[k] != 0) gradient[along[k]] += in[k];
+      }
       continue;
     }
     for (std::size_t j = 0; j < step.args.size(); ++j) {

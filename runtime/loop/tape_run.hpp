@@ -19,6 +19,8 @@ class BoxNodes {
   std::int64_t base(const ir::Extents& index, const ir::Extents& shift) const;
   /// What entries k = 0, 1 ... of that row add to it.
   const std::int64_t* along(const ir::Extents& index, const ir::Extents& shift) const;
+  /// kept[k] = 0 where entry k's node is one that a layer continues the model to. True if any is.
+  bool layers(const ir::Extents& index, const ir::Extents& shift, std::span<int> kept) const;
   /// met[k] = how many free surfaces meet in entry k of that row. True if any does.
   bool surfaces(const ir::Extents& index, const ir::Extents& shift, std::span<int> met) const;
 
@@ -28,6 +30,7 @@ class BoxNodes {
   const ir::Domain& domain_;
   ir::Extents first_{};                                       // padded index of each map's first entry
   std::array<std::vector<std::int64_t>, ir::max_axes> maps_;  // times the model's stride
+  std::array<std::vector<bool>, ir::max_axes> layered_;
 };
 
 /// Holds one row of up to `width` entries per step. What it is given must outlive it.
@@ -37,7 +40,8 @@ class TapeRun {
 
   /// Parameters with an array here are those that tangents and transposes are taken in; null for the others.
   void differentiate(std::vector<const double*> directions);
-  void differentiate(std::vector<double*> gradients);
+  /// `interior`: transposes leave out what layers contribute.
+  void differentiate(std::vector<double*> gradients, bool interior = false);
 
   /// The values at `count` entries of a row from `index` on; valid until the next call.
   std::span<const double> values(const ir::Extents& index, std::size_t count);
@@ -71,6 +75,7 @@ class TapeRun {
   std::vector<bool> active_;  // of each step: depends on a parameter that is differentiated in
   std::vector<double> values_, derivatives_, slope_;
   std::vector<int> met_;
+  bool interior_ = false;
   ir::Extents index_{};
   std::size_t count_ = 0;
 };

@@ -51,7 +51,9 @@ struct Case {
     return options;
   }
   std::string direction_text() const {
-    return direction == Direction::forward ? "forward" : direction == Direction::keeping ? "keeping" : "adjoint";
+    return direction == Direction::forward   ? "forward"
+           : direction == Direction::keeping ? "keeping"
+                                             : "adjoint";
   }
   std::string text() const {
     return fmt::format("{} {}-D order {} {} {} {}", equation, dims, order, float64 ? "float64" : "float32",
@@ -212,14 +214,16 @@ TEST_CASE(
   CHECK(compiled == cases.size());
 }
 
-TEST_CASE("adjoint CUDA text, and the forward one that keeps, compile without a header, a warning or a spill") {
+TEST_CASE(
+    "adjoint CUDA text, and the forward one that keeps, compile without a header, a warning or a spill") {
   ONDULA_NEEDS_NVRTC();
   std::vector<Case> cases;
   for (const Direction direction : {Direction::keeping, Direction::adjoint}) {
     const std::vector<Case> all = all_cases(direction);
     const std::vector<Case> some = full_matrices() ? all : pairs_of(all);
     // What only keeps a field is the forward text: the pairs of the adjoint are the ones that count.
-    if (direction == Direction::adjoint || full_matrices()) cases.insert(cases.end(), some.begin(), some.end());
+    if (direction == Direction::adjoint || full_matrices())
+      cases.insert(cases.end(), some.begin(), some.end());
   }
   if (!full_matrices()) {
     for (const char* architecture : architectures)
