@@ -19,6 +19,7 @@ void Propagator::Impl::Adjoint::release() {
   keep.reset();
   back.reset();
   injected.clear();
+  models = -1;  // the next engines have none yet
 }
 
 void Propagator::Impl::Adjoint::keep_points(const ShotPoints& points) {

@@ -35,7 +35,7 @@ struct CheckSettings {
 };
 
 /// An equation in one number of dimensions on a small grid with a free surface and layers; models of random
-/// values within 10 % of a typical one; one shot for each kind of source, each with receivers of everything
+/// values within 10 % of a typical one; one shot for each kind of source and field, each with receivers of everything
 /// that can be recorded, near and away from the surface; a step of 0.8 of the limit.
 class CheckCase {
  public:
@@ -64,6 +64,7 @@ class CheckCase {
  private:
   void choose_models(const ir::Program& program);
   void choose_shots();
+  Source make_source(std::mt19937& generator, SourceKind kind, const std::string& name, bool shallow) const;
   std::vector<double> place(std::mt19937& generator, bool shallow) const;
 
   CheckSettings settings_;

@@ -66,11 +66,12 @@ CheckLine refused(const CheckCase& test) {
   return line;
 }
 
-/// A plane wave along the diagonal of a periodic box of one wavelength, `times` finer than `nodes` a side.
+/// A plane wave along the diagonal of a periodic box, `times` finer than `nodes` a side.
 struct Box {
   const CheckCase& test;
   const ir::Field& field;
   std::int64_t nodes;
+  double waves;  ///< wavelengths in the box
 
   Grid grid(std::int64_t times) const {
     Grid grid = test.grid();
@@ -94,7 +95,7 @@ struct Box {
       std::vector<double> next;
       for (const double phase : values) {
         for (std::int64_t i = 0; i < n; ++i)
-          next.push_back(phase + 2 * std::numbers::pi * static_cast<double>(i) / static_cast<double>(n));
+          next.push_back(phase + 2 * waves * std::numbers::pi * static_cast<double>(i) / static_cast<double>(n));
       }
       values = std::move(next);
     }
@@ -149,7 +150,9 @@ CheckLine convergence(const CheckCase& test) {
     return line;
   }
   try {
-    const Box box{test, *on_nodes, std::max<std::int64_t>(test.dims() == 3 ? 10 : 12, order / 2 + 2)};
+    // At the highest orders longer waves would leave rounding alone.
+    const bool high = order > 12;
+    const Box box{test, *on_nodes, high ? 16 : test.dims() == 3 ? 10 : 12, high ? 2.0 : 1.0};
     const std::vector<Shot> shots{box.shot()};
     const Estimate estimate = box.propagator(4, 1e-6, 1).estimate(shots);
     const double dt = 0.5 * estimate.cfl_limit;
