@@ -211,10 +211,12 @@ TEST_CASE("gradient: what cannot be differentiated is refused by name") {
   refused({right[0]}, {}, "1 adjoint sources for 2 shots");
   std::vector<AdjointSources> wrong = right;
   wrong[1]["u"].samples = 39;
-  refused(wrong, {}, "adjoint source of shot 1, u: 1 traces of 39 samples (40 values); the record has 1 of 40");
+  refused(wrong, {},
+          "adjoint source of shot 1, u: 1 traces of 39 samples (40 values); the record has 1 of 40");
   wrong = right;
   wrong[0]["u"].data.pop_back();
-  refused(wrong, {}, "adjoint source of shot 0, u: 3 traces of 40 samples (119 values); the record has 3 of 40");
+  refused(wrong, {},
+          "adjoint source of shot 0, u: 3 traces of 40 samples (119 values); the record has 3 of 40");
   wrong = right;
   wrong[0]["v.z"] = wrong[0]["u"];
   refused(wrong, {}, "adjoint source of shot 0: no record of v.z; there are: u");
@@ -235,8 +237,7 @@ TEST_CASE("gradient: a bulk modulus of 0 is refused with its node") {
   p.models["vp"][p.at({3, 4})] = p.models["vs"][p.at({3, 4})] = 2000;
   p.models["rho"][p.at({3, 4})] = 1000;
   Propagator propagator = p.propagator();
-  const std::string message =
-      message_of<UserError>([&] { propagator.gradient(p.shots, misfit.function()); });
+  const std::string message = message_of<UserError>([&] { propagator.gradient(p.shots, misfit.function()); });
   CHECK(message.find("the model has no gradient: ") == 0);
   CHECK(message.find(" is 0 at node (3, 4)") != std::string::npos);
   MESSAGE(message);
