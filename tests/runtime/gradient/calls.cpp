@@ -207,7 +207,7 @@ TEST_CASE("gradient: what cannot be differentiated is refused by name") {
   };
   GradientOptions unknown;
   unknown.parameters = {"vp", "rho"};
-  refused(right, unknown, "model rho: acoustic has vp");
+  refused(right, unknown, "equation acoustic has no parameter rho; it has: vp");
   refused({right[0]}, {}, "1 adjoint sources for 2 shots");
   std::vector<AdjointSources> wrong = right;
   wrong[1]["u"].samples = 39;
