@@ -39,8 +39,8 @@ void JobRun::prepare() {
   if (!session_.estimate.refusal.empty()) throw UserError(session_.estimate.refusal);
   if (!session_.memory_refusal.empty()) throw RuntimeError(session_.memory_refusal);
   check_trace_files(session_, plan_, warnings_);
-  prepare_folder(plan_, options_.existing);
   catch_interrupts();
+  prepare_folder(plan_, options_.existing);
   say_what_runs();
 }
 
