@@ -73,7 +73,14 @@ void Propagator::Impl::Adjoint::require_divisors(const ir::Domain& domain,
 }
 
 void Propagator::Impl::Adjoint::add_illumination(const ir::Domain& domain, std::vector<double>& nodes) const {
-  for (std::int64_t slot = 1; slot <= steps; ++slot) history->add_squares(domain, slot, nodes);
+  std::vector<ir::Box> lives;
+  for (const ir::Save& save : compilation.adjoint.saves) {
+    const ir::Field& field = compilation.adjoint.forward.field(save.field);
+    ir::Box& box = lives.emplace_back();
+    for (int axis = 0; axis < ir::max_axes; ++axis)
+      box[static_cast<std::size_t>(axis)] = domain.live(field, axis);
+  }
+  for (std::int64_t slot = 1; slot <= steps; ++slot) history->add_squares(domain, slot, lives, nodes);
 }
 
 }  // namespace ondula

@@ -160,6 +160,7 @@ Gradient Propagator::Impl::gradient(std::span<const Shot> shots, const MisfitFun
   }
   const loop::Sensitivity sensitivity(domain_, engine_setup().symbols, models_);
   adjoint_->injected.clear();
+  if (shots.empty()) adjoint_->back->clear();  // the first shot clears an earlier call's sums
   if (options.illumination) result.illumination.assign(nodes, 0.0);
   for (std::size_t s = 0; s < shots.size(); ++s) {
     const auto number = static_cast<std::int64_t>(s);

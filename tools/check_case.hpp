@@ -35,8 +35,8 @@ struct CheckSettings {
 };
 
 /// An equation in one number of dimensions on a small grid with a free surface and layers; models of random
-/// values within 10 % of a typical one; one shot for each kind of source and field, each with receivers of everything
-/// that can be recorded, near and away from the surface; a step of 0.8 of the limit.
+/// values within 10 % of a typical one; one shot for each kind of source and field, each with receivers of
+/// everything that can be recorded, near and away from the surface; a step of 0.8 of the limit.
 class CheckCase {
  public:
   CheckCase(const CheckSettings& settings, int dims);

@@ -74,7 +74,8 @@ CheckLine dot_line(const CheckCase& test, const std::string& name, double found,
 }
 
 CheckLine slope_line(const CheckCase& test, const std::string& name, double slope, bool linear) {
-  if (linear) return {test.dims(), name, "exact", "2 +- 0.05", true, "nothing is left beyond the linear part"};
+  if (linear)
+    return {test.dims(), name, "exact", "2 +- 0.05", true, "nothing is left beyond the linear part"};
   return {test.dims(), name, fmt::format("{:.3f}", slope), "2 +- 0.05", std::abs(slope - 2) <= 0.05, ""};
 }
 
@@ -259,7 +260,12 @@ CheckLine born_dot(const CheckCase& test, Propagator& propagator, const Centre& 
   const double back = product(gradient.models.at(walk.parameter), walk.direction);
   if (size > nothing * centre.norm) return dot_line(test, name, forward.error(back), dtype);
   const bool passed = std::abs(back) <= nothing * centre.norm * std::sqrt(forward.covector);
-  return {test.dims(), name, "none", "none", passed, passed ? "records do not depend on it" : "records do not depend on it, yet it has a gradient"};
+  return {test.dims(),
+          name,
+          "none",
+          "none",
+          passed,
+          passed ? "records do not depend on it" : "records do not depend on it, yet it has a gradient"};
 }
 
 /// A check that cannot be made is one that fails, with the reason.

@@ -95,7 +95,8 @@ struct Box {
       std::vector<double> next;
       for (const double phase : values) {
         for (std::int64_t i = 0; i < n; ++i)
-          next.push_back(phase + 2 * waves * std::numbers::pi * static_cast<double>(i) / static_cast<double>(n));
+          next.push_back(phase +
+                         2 * waves * std::numbers::pi * static_cast<double>(i) / static_cast<double>(n));
       }
       values = std::move(next);
     }

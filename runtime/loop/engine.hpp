@@ -25,8 +25,9 @@ class History {
  public:
   virtual ~History() = default;
   /// nodes += the squares of all that `slot` keeps, on the model's nodes, C order; half-cell values at the
-  /// node before them.
-  virtual void add_squares(const ir::Domain& domain, std::int64_t slot, std::vector<double>& nodes) const = 0;
+  /// node before them. What of save s lies outside lives[s] counts as 0.
+  virtual void add_squares(const ir::Domain& domain, std::int64_t slot, const std::vector<ir::Box>& lives,
+                           std::vector<double>& nodes) const = 0;
 };
 
 /// Fields are exchanged as the values of the padded domain (Domain::total per axis), C order, in double.

@@ -21,21 +21,17 @@ device::Buffer& DeviceHistory::buffer(std::size_t save, std::int64_t slot) {
 }
 
 void DeviceHistory::add_squares(const ir::Domain& domain, std::int64_t slot,
-                                std::vector<double>& nodes) const {
-  for (const device::Buffer& buffer : buffers_.at(static_cast<std::size_t>(slot))) {
-    std::size_t flat = 0;
-    ir::Extents i{};
-    for (i[0] = domain.pad[0][0]; i[0] < domain.pad[0][0] + domain.shape[0]; ++i[0]) {
-      for (i[1] = domain.pad[1][0]; i[1] < domain.pad[1][0] + domain.shape[1]; ++i[1]) {
-        for (i[2] = domain.pad[2][0]; i[2] < domain.pad[2][0] + domain.shape[2]; ++i[2]) {
-          const auto element = static_cast<std::size_t>(layout_.at(i));
-          const double value = element_bytes_ == sizeof(float)
-                                   ? static_cast<double>(static_cast<const float*>(buffer.data())[element])
-                                   : static_cast<const double*>(buffer.data())[element];
-          nodes[flat++] += value * value;
-        }
-      }
-    }
+                                const std::vector<ir::Box>& lives, std::vector<double>& nodes) const {
+  for (std::size_t s = 0; s < saves_.size(); ++s) {
+    const device::Buffer& buffer = buffers_.at(static_cast<std::size_t>(slot)).at(s);
+    each_model_node(domain, [&](const ir::Extents& i, std::size_t flat) {
+      if (!holds(lives.at(s), i)) return;  // nothing was ever written there
+      const auto element = static_cast<std::size_t>(layout_.at(i));
+      const double value = element_bytes_ == sizeof(float)
+                               ? static_cast<double>(static_cast<const float*>(buffer.data())[element])
+                               : static_cast<const double*>(buffer.data())[element];
+      nodes[flat] += value * value;
+    });
   }
 }
 

@@ -12,6 +12,25 @@
 
 namespace ondula::loop {
 
+/// f(padded index, place in a model) for every node of the model.
+template <class F>
+void each_model_node(const ir::Domain& domain, const F& f) {
+  std::size_t flat = 0;
+  ir::Extents i{};
+  for (i[0] = domain.pad[0][0]; i[0] < domain.pad[0][0] + domain.shape[0]; ++i[0]) {
+    for (i[1] = domain.pad[1][0]; i[1] < domain.pad[1][0] + domain.shape[1]; ++i[1]) {
+      for (i[2] = domain.pad[2][0]; i[2] < domain.pad[2][0] + domain.shape[2]; ++i[2]) f(i, flat++);
+    }
+  }
+}
+
+inline bool holds(const ir::Box& box, const ir::Extents& i) {
+  for (std::size_t a = 0; a < box.size(); ++a) {
+    if (i[a] < box[a].lo || i[a] >= box[a].hi) return false;
+  }
+  return true;
+}
+
 /// One buffer for each save and slot, laid out as the engines' full arrays. Slot 0 holds fields of the state
 /// only: what a step computes to be kept has no value before the first.
 class DeviceHistory final : public History {
@@ -20,7 +39,8 @@ class DeviceHistory final : public History {
                 std::size_t element_bytes);
   const std::vector<ir::Save>& saves() const { return saves_; }
   const Layout& layout() const { return layout_; }
-  void add_squares(const ir::Domain& domain, std::int64_t slot, std::vector<double>& nodes) const override;
+  void add_squares(const ir::Domain& domain, std::int64_t slot, const std::vector<ir::Box>& lives,
+                   std::vector<double>& nodes) const override;
   device::Buffer& buffer(std::size_t save, std::int64_t slot);
   /// By the field's name in either program; throws InternalError where there is none.
   std::size_t find(const std::string& field) const;

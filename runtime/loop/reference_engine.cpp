@@ -3,6 +3,7 @@
 #include "compiler/passes/surface.hpp"
 #include "compiler/reference/executor.hpp"
 #include "runtime/loop/engine.hpp"
+#include "runtime/loop/history.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -17,19 +18,16 @@ struct ReferenceHistory final : History {
   std::vector<ir::Save> saves;
   std::vector<std::vector<std::vector<double>>> slots;  // by slot and save
 
-  void add_squares(const ir::Domain& domain, std::int64_t slot, std::vector<double>& nodes) const override {
-    for (const std::vector<double>& values : slots.at(static_cast<std::size_t>(slot))) {
-      std::size_t flat = 0;
-      ir::Extents i{};
-      for (i[0] = domain.pad[0][0]; i[0] < domain.pad[0][0] + domain.shape[0]; ++i[0]) {
-        for (i[1] = domain.pad[1][0]; i[1] < domain.pad[1][0] + domain.shape[1]; ++i[1]) {
-          for (i[2] = domain.pad[2][0]; i[2] < domain.pad[2][0] + domain.shape[2]; ++i[2]) {
-            const double value =
-                values[static_cast<std::size_t>((i[0] * domain.total(1) + i[1]) * domain.total(2) + i[2])];
-            nodes[flat++] += value * value;
-          }
-        }
-      }
+  void add_squares(const ir::Domain& domain, std::int64_t slot, const std::vector<ir::Box>& lives,
+                   std::vector<double>& nodes) const override {
+    for (std::size_t s = 0; s < lives.size(); ++s) {
+      const std::vector<double>& values = slots.at(static_cast<std::size_t>(slot)).at(s);
+      each_model_node(domain, [&](const ir::Extents& i, std::size_t flat) {
+        if (!holds(lives[s], i)) return;
+        const double value =
+            values[static_cast<std::size_t>((i[0] * domain.total(1) + i[1]) * domain.total(2) + i[2])];
+        nodes[flat] += value * value;
+      });
     }
   }
 };

@@ -84,6 +84,29 @@ TEST_CASE("gradient: repeats, threads and poisoned memory give the same bits; re
   });
 }
 
+TEST_CASE("gradient: compiled kernels give what the reference gives, illumination too") {
+  ONDULA_NEEDS_CLANG();
+  double worst32 = 0, worst64 = 0;
+  each_equation([&](Problem p) {
+    const LeastSquares misfit(p);
+    const Gradient host = p.propagator().gradient(p.shots, misfit.function(), everything());
+    p.options.backend = Backend::reference;
+    const Gradient reference = p.propagator().gradient(p.shots, misfit.function(), everything());
+    double worst = std::max(worst_difference(host.models, reference.models),
+                            worst_difference(host.initial, reference.initial));
+    for (std::size_t i = 0; i < 4; ++i) {
+      const std::vector<double>& own = reference.wavelets[0][i];
+      worst = detail::worse(worst, max_abs_diff(host.wavelets[0][i], own) / max_abs(own));
+    }
+    worst = detail::worse(
+        worst, max_abs_diff(host.illumination, reference.illumination) / max_abs(reference.illumination));
+    const bool single = p.options.dtype == DType::float32;
+    CHECK(worst < (single ? 2e-5 : 1e-13));
+    (single ? worst32 : worst64) = detail::worse(single ? worst32 : worst64, worst);
+  });
+  MESSAGE(fmt::format("largest difference {:.1e} (float32), {:.1e} (float64)", worst32, worst64));
+}
+
 TEST_CASE("gradient: several shots are the sum of single ones, of any order") {
   ONDULA_NEEDS_CLANG();
   each_equation([](const Problem& p) {
@@ -207,14 +230,16 @@ TEST_CASE("gradient: what cannot be differentiated is refused by name") {
   };
   GradientOptions unknown;
   unknown.parameters = {"vp", "rho"};
-  refused(right, unknown, "model rho: acoustic has vp");
+  refused(right, unknown, "equation acoustic has no parameter rho; it has: vp");
   refused({right[0]}, {}, "1 adjoint sources for 2 shots");
   std::vector<AdjointSources> wrong = right;
   wrong[1]["u"].samples = 39;
-  refused(wrong, {}, "adjoint source of shot 1, u: 1 traces of 39 samples (40 values); the record has 1 of 40");
+  refused(wrong, {},
+          "adjoint source of shot 1, u: 1 traces of 39 samples (40 values); the record has 1 of 40");
   wrong = right;
   wrong[0]["u"].data.pop_back();
-  refused(wrong, {}, "adjoint source of shot 0, u: 3 traces of 40 samples (119 values); the record has 3 of 40");
+  refused(wrong, {},
+          "adjoint source of shot 0, u: 3 traces of 40 samples (119 values); the record has 3 of 40");
   wrong = right;
   wrong[0]["v.z"] = wrong[0]["u"];
   refused(wrong, {}, "adjoint source of shot 0: no record of v.z; there are: u");
@@ -235,8 +260,7 @@ TEST_CASE("gradient: a bulk modulus of 0 is refused with its node") {
   p.models["vp"][p.at({3, 4})] = p.models["vs"][p.at({3, 4})] = 2000;
   p.models["rho"][p.at({3, 4})] = 1000;
   Propagator propagator = p.propagator();
-  const std::string message =
-      message_of<UserError>([&] { propagator.gradient(p.shots, misfit.function()); });
+  const std::string message = message_of<UserError>([&] { propagator.gradient(p.shots, misfit.function()); });
   CHECK(message.find("the model has no gradient: ") == 0);
   CHECK(message.find(" is 0 at node (3, 4)") != std::string::npos);
   MESSAGE(message);
