@@ -1,5 +1,5 @@
-// The baseline's nine cases scaled down: gradients by eager execution (the reference) and by compiled
-// kernels, beside the figures published for the full cases. SPDX-License-Identifier: MIT
+// The baseline's nine cases scaled down: eager against compiled gradients, beside the published figures.
+// SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 #include <malloc.h>
 #include <CLI/CLI.hpp>

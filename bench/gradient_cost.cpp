@@ -55,7 +55,7 @@ void measure(const bench::Case& c, int threads, int rounds,
     backward.push_back(inverse.timings().backward / forward.back());
   }
   constexpr double gib = 1 << 30;
-  fmt::print("{:<17}{}-D {:>5}{:>5}{:>6}   {:<22}{:>9.2f}{:>9.2f}{:>10.3f}{:>10.3f}{:>9.2f}{:>9.2f}\n",
+  fmt::print("{:<17}{}-D{:>7}{:>7}{:>7}   {:<22}{:>9.2f}{:>10.2f}{:>11.3f}{:>12.3f}{:>9.2f}{:>10.2f}\n",
              c.equation, c.dims, c.n, c.width, c.steps, spread(ratio), median(keeping), median(backward),
              median(forward), median(gradient), static_cast<double>(plain.device_bytes_peak()) / gib,
              static_cast<double>(inverse.device_bytes_peak()) / gib);
@@ -82,7 +82,7 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   try {
     const auto compiler = make_compiler();
-    fmt::print("{:<21}{:>5}{:>5}{:>6}   {:<22}{:>9}{:>9}{:>10}{:>10}{:>9}{:>9}\n", "case", "nodes", "layer",
+    fmt::print("{:<20}{:>7}{:>7}{:>7}   {:<22}{:>9}{:>10}{:>11}{:>12}{:>9}{:>10}\n", "case", "nodes", "layer",
                "steps", "gradient / forward", "keeping", "backward", "forward s", "gradient s", "fwd GiB",
                "grad GiB");
     for (const std::string& equation : equations) {

@@ -93,17 +93,19 @@ void each_face_entry(const ir::Domain& domain, const ir::Box& box, const F& f) {
   }
 }
 
-/// The box in an even number of slabs along its first axis, each thicker than what folds onto one node there:
-/// every other slab adds to nodes of its own.
+/// The box in an even number of slabs along its first axis: the first and the last hold all that folds onto
+/// the edge nodes, so that every other slab adds to nodes of its own.
 std::vector<ir::Box> slabs_of(const ir::Domain& domain, const ir::Box& box) {
-  const std::int64_t least = 2 * std::max(domain.pad[0][0], domain.pad[0][1]) + 32;
-  const std::int64_t count = std::min<std::int64_t>(16, box[0].size() / least) / 2 * 2;
-  if (count < 2) return {box};
+  constexpr std::int64_t margin = 8, inner = 14;
+  const std::int64_t lo = domain.pad[0][0] + margin, hi = domain.total(0) - domain.pad[0][1] - margin;
+  if (hi - lo < 4 * inner) return {box};
+  std::vector<std::int64_t> cuts = {box[0].lo};
+  for (std::int64_t k = 0; k <= inner; ++k) cuts.push_back(lo + (hi - lo) * k / inner);
+  cuts.push_back(box[0].hi);
   std::vector<ir::Box> slabs;
-  for (std::int64_t k = 0; k < count; ++k) {
-    ir::Box slab = box;
-    slab[0] = {box[0].lo + box[0].size() * k / count, box[0].lo + box[0].size() * (k + 1) / count};
-    slabs.push_back(slab);
+  for (std::size_t k = 0; k + 1 < cuts.size(); ++k) {
+    slabs.push_back(box);
+    slabs.back()[0] = {cuts[k], cuts[k + 1]};
   }
   return slabs;
 }

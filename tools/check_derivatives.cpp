@@ -268,41 +268,44 @@ CheckLine born_dot(const CheckCase& test, Propagator& propagator, const Centre& 
           passed ? "records do not depend on it" : "records do not depend on it, yet it has a gradient"};
 }
 
-/// A check that cannot be made is one that fails, with the reason.
+/// A check that cannot be made is one that fails, with the reason. Whether it could be made.
 template <class F>
-void attempt(const CheckCase& test, const std::string& name, std::vector<CheckLine>& lines, const F& check) {
+bool attempt(const CheckCase& test, const std::string& name, std::vector<CheckLine>& lines, const F& check) {
+  std::string problem;
   try {
-    lines.push_back(check());
+    check();
+    return true;
   } catch (const UserError& error) {
-    lines.push_back({test.dims(), name, "", "", false, error.what()});
+    problem = error.what();
   } catch (const RuntimeError& error) {
-    lines.push_back({test.dims(), name, "", "", false, error.what()});
+    problem = error.what();
   }
+  lines.push_back({test.dims(), name, "", "", false, problem});
+  return false;
 }
 
 }  // namespace
 
 std::vector<CheckLine> check_derivatives(const CheckCase& test) {
   std::vector<CheckLine> lines;
-  attempt(test, "dot product, wavelets", lines, [&] { return dot_of_wavelets(test); });
-  attempt(test, "dot product, initial states", lines, [&] { return dot_of_initial(test); });
+  const auto add = [&](const std::string& name, const auto& check) {
+    attempt(test, name, lines, [&] { lines.push_back(check()); });
+  };
+  add("dot product, wavelets", [&] { return dot_of_wavelets(test); });
+  add("dot product, initial states", [&] { return dot_of_initial(test); });
   // Taylor tests need the digits of float64.
   Propagator fine = test.propagator(DType::float64), own = test.propagator(test.settings().dtype);
   std::optional<Centre> centre;
-  try {
-    centre.emplace(test, fine);
-  } catch (const UserError& error) {
-    lines.push_back({test.dims(), "gradient", "", "", false, error.what()});
-    return lines;
-  }
+  if (!attempt(test, "gradients", lines, [&] { centre.emplace(test, fine); })) return lines;
   unsigned seed = 600;
   for (const std::string& name : test.facts().parameters) {
-    const Walk walk(test, fine, name, seed++);
-    attempt(test, "Taylor, gradient in " + name, lines, [&] { return taylor(test, *centre, walk); });
-    attempt(test, "Taylor, Born of " + name, lines, [&] {
-      return born_taylor(test, *centre, walk, fine.born(test.shots(), {{name, walk.direction}}));
+    std::optional<Walk> walk;
+    if (!attempt(test, "Taylor, " + name, lines, [&] { walk.emplace(test, fine, name, seed++); })) continue;
+    add("Taylor, gradient in " + name, [&] { return taylor(test, *centre, *walk); });
+    add("Taylor, Born of " + name, [&] {
+      return born_taylor(test, *centre, *walk, fine.born(test.shots(), {{name, walk->direction}}));
     });
-    attempt(test, "dot product, Born of " + name, lines, [&] { return born_dot(test, own, *centre, walk); });
+    add("dot product, Born of " + name, [&] { return born_dot(test, own, *centre, *walk); });
   }
   return lines;
 }

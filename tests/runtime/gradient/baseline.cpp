@@ -21,7 +21,7 @@ void check_cases(const std::string& equation) {
   for (const bench::Case& full : bench::baseline_cases()) {
     if (full.equation != equation) continue;
     CAPTURE(full.label);
-    bench::Setup setup = bench::set_up(bench::scaled(full, {16, 10, 8, 4}));
+    bench::Setup setup = bench::set_up(bench::scaled(full, {12, 10, 8, 4}));
     setup.options.compiler = compiler;
     const Gradient eager = gradient(setup, Backend::reference), compiled = gradient(setup, Backend::host);
     CHECK(eager.misfit > 0);

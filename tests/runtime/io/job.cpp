@@ -322,6 +322,7 @@ TEST_CASE("what gradients take: observed, misfit, gradient and born, and what is
   CHECK(job.gradient.extent == Extent::interior);
   CHECK(job.born.front().second.unit == "km/s");
   CHECK(parse(small_job()).misfit.kind == MisfitKind::l2);
+  CHECK(resolved(parse(resolved(job))) == resolved(job));
   const std::vector<std::tuple<std::string, Json, std::string>> wrong = {
       {"/misfit", "l1", "misfit: found \"l1\""},
       {"/misfit", 3, "misfit: found 3; allowed: \"l2\", \"correlation\", \"envelope\", or an object"},
