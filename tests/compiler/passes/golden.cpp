@@ -3,39 +3,18 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include <cstdlib>
-#include <fstream>
-#include <sstream>
-
 #include "compiler/passes/absorb.hpp"
 #include "compiler/passes/check.hpp"
 #include "compiler/passes/discretize_time.hpp"
 #include "compiler/passes/pipeline.hpp"
 #include "compiler/passes/surface.hpp"
 #include "equations/equations.hpp"
+#include "tests/compiler/passes/golden.hpp"
 
 namespace {
 
 using namespace ondula;
-
-bool update_golden() {
-  const char* value = std::getenv("ONDULA_UPDATE_GOLDEN");
-  return value != nullptr && std::string(value) == "1";
-}
-
-/// Compares `text` with golden/NAME.txt, or writes it.
-void check_golden(const std::string& name, const std::string& text) {
-  const std::string path = fmt::format("{}/compiler/golden/{}.txt", ONDULA_TESTS_DIR, name);
-  if (update_golden()) {
-    std::ofstream(path) << text;
-  }
-  std::ifstream file(path);
-  std::ostringstream kept;
-  kept << file.rdbuf();
-  INFO("golden listing ", path, "; ONDULA_UPDATE_GOLDEN=1 rewrites it");
-  REQUIRE(file.good());
-  CHECK(kept.str() == text);
-}
+using test::check_golden;
 
 void check_program(const EquationDefinition& equation, int dims, int order) {
   const ir::Equation checked = passes::check(equation.instantiate(default_axes(dims)));

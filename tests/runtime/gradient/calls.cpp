@@ -84,6 +84,36 @@ TEST_CASE("gradient: repeats, threads and poisoned memory give the same bits; re
   });
 }
 
+TEST_CASE("gradient: compiled kernels give what the reference gives, illumination too") {
+  ONDULA_NEEDS_CLANG();
+  double worst32 = 0, worst64 = 0;
+  each_equation([&](Problem p) {
+    const LeastSquares misfit(p);
+    Propagator compiled = p.propagator();
+    // One set of adjoint sources for both: residuals would differ by the rounding of whole records.
+    std::vector<AdjointSources> adjoint;
+    const Records records = compiled.forward(p.shots);
+    for (std::size_t s = 0; s < records.size(); ++s)
+      adjoint.push_back(misfit.adjoint(static_cast<std::int64_t>(s), records[s]));
+    const Gradient host = compiled.gradient(p.shots, adjoint, everything());
+    p.options.backend = Backend::reference;
+    const Gradient reference = p.propagator().gradient(p.shots, adjoint, everything());
+    double worst = relative_l2(host.illumination, reference.illumination);
+    const auto add = [&](const Arrays& own, const Arrays& wanted) {
+      for (const auto& [name, values] : wanted)
+        worst = detail::worse(worst, relative_l2(own.at(name), values));
+    };
+    add(host.models, reference.models);
+    add(host.initial, reference.initial);
+    for (std::size_t i = 0; i < 4; ++i)
+      worst = detail::worse(worst, relative_l2(host.wavelets[0][i], reference.wavelets[0][i]));
+    const bool single = p.options.dtype == DType::float32;
+    CHECK(worst < (single ? 1e-5 : 1e-13));
+    (single ? worst32 : worst64) = detail::worse(single ? worst32 : worst64, worst);
+  });
+  MESSAGE(fmt::format("largest relative L2 {:.1e} (float32), {:.1e} (float64)", worst32, worst64));
+}
+
 TEST_CASE("gradient: several shots are the sum of single ones, of any order") {
   ONDULA_NEEDS_CLANG();
   each_equation([](const Problem& p) {

@@ -96,7 +96,7 @@ Setting setting_of(const std::string& equation, Backend backend, const Row& row)
   s.initial = row[5] == 1;
   s.kappa = row[6] == 0 ? 1 : 3;
   s.fluid = row[7] == 1;
-  s.steps = s.dims < 3 ? 60 : backend == Backend::host ? 25 : 10;
+  s.steps = s.dims < 3 ? 60 : backend == Backend::host ? 16 : 7;
   s.seed = 1 + row[2] + 16 * row[1];
   return s;
 }
@@ -125,30 +125,39 @@ TEST_CASE("dot products, variable density, reference") {
   dot_products("acoustic_density", Backend::reference, any);
 }
 
-TEST_CASE("dot products, elastic, reference") { dot_products("elastic", Backend::reference, any); }
+TEST_CASE("dot products, elastic, reference") {
+  // Order 12 in 3-D takes as long as all else.
+  dot_products("elastic", Backend::reference, [](const Row& row) { return row[0] != 2 || row[1] != 3; });
+}
 
-// Kernels are one text for all faces and substeps, so a few orders and types meet all of them here; the whole
-// matrix with --full.
+namespace {
+
+// Kernels are one text for all faces and substeps, so a few orders and types meet all of them; the whole
+// matrix comes with --full. In a fluid adjoints are kept unscaled, which is another text.
+bool some_texts(const Row& row) {
+  const std::size_t dims = row[0] + 1, order = row[1], kappa = row[6], fluid = row[7];
+  const bool single = row[3] == 1;
+  if (dims == 3) return order == 1 && !single && kappa == 0 && fluid == 0;
+  if (dims == 2)
+    return order == 2 ? single && kappa * fluid == 0 : order == 3 && !single && kappa + fluid == 0;
+  return order == 0 && single && kappa == 0;
+}
+
+}  // namespace
 
 TEST_CASE("dot products, acoustic, compiled kernels") {
   ONDULA_NEEDS_CLANG();
-  dot_products("acoustic", Backend::host, [](const Row& row) { return row[3] == (row[0] + row[1]) % 2; });
+  dot_products("acoustic", Backend::host, some_texts);
 }
 
 TEST_CASE("dot products, variable density, compiled kernels") {
   ONDULA_NEEDS_CLANG();
-  dot_products("acoustic_density", Backend::host,
-               [](const Row& row) { return row[3] == (row[0] + row[1]) % 2; });
+  dot_products("acoustic_density", Backend::host, some_texts);
 }
 
 TEST_CASE("dot products, elastic, compiled kernels") {
   ONDULA_NEEDS_CLANG();
-  dot_products("elastic", Backend::host, [](const Row& row) {
-    const std::size_t order = row[1], type = row[3], kappa = row[6];
-    if (row[0] == 2) return order == 1 && type == 0 && kappa == 0;
-    if (row[0] == 1) return (order == 2 && type == 1) || (order == 3 && type == 0 && kappa == 0);
-    return order == 0;
-  });
+  dot_products("elastic", Backend::host, some_texts);
 }
 
 namespace {

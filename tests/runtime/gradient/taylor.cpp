@@ -27,11 +27,12 @@ Setting setting(const std::string& equation, int dims, int order = 4) {
   return s;
 }
 
-/// The node next to a position.
+/// The node next to a position; for scalars not one on the surface, where vp has no effect.
 std::size_t nearest(const Problem& p, const std::vector<double>& position) {
   std::vector<std::int64_t> node;
   for (std::size_t a = 0; a < position.size(); ++a)
     node.push_back(std::lround((position[a] - p.grid.origin[a]) / p.grid.spacing[a]));
+  if (p.equation.name() != "elastic") node[0] = std::max<std::int64_t>(node[0], 1);
   return p.at(node);
 }
 
