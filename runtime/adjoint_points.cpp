@@ -5,35 +5,11 @@
 #include <algorithm>
 
 #include "compiler/error.hpp"
+#include "runtime/domain.hpp"
 #include "runtime/substeps.hpp"
 #include "runtime/surface_ratio.hpp"
 
 namespace ondula {
-
-double node_weight(const ir::Domain& domain, const std::vector<const ir::Field*>& fields,
-                   const ir::HalfCells& stagger, bool first_order, const ir::Extents& index) {
-  double weight = 1;
-  for (int axis = 0; axis < domain.dims; ++axis) {
-    const auto a = static_cast<std::size_t>(axis);
-    if (stagger[a] != 0) continue;
-    for (int side = 0; side < 2; ++side) {
-      if (index[a] != (side == 0 ? 0 : domain.total(axis) - 1)) continue;
-      const bool even = std::any_of(fields.begin(), fields.end(), [&](const ir::Field* field) {
-        const ir::Image image = domain.image(*field, axis, side, first_order);
-        return image.kind == ir::ImageKind::node && image.sign > 0;
-      });
-      if (even) weight /= 2;
-    }
-  }
-  return weight;
-}
-
-std::vector<TracePlace> trace_places(const Shot& shot) {
-  std::vector<TracePlace> places;
-  std::map<std::string, std::int64_t> rows;
-  for (const Receiver& receiver : shot.receivers) places.push_back({receiver.field, rows[receiver.field]++});
-  return places;
-}
 
 void transpose_ratio(const ir::Program& program, const loop::Sensitivity& sensitivity, const RatioTaps& ratio,
                      double cotangent, loop::ModelGradient& gradient) {
@@ -55,7 +31,7 @@ AdjointPoints::AdjointPoints(const ir::Adjoint& adjoint, const ir::Domain& domai
       shot_(shot),
       points_(points),
       substeps_(substeps) {
-  for (const ir::Field& field : adjoint.forward.fields) first_order_ |= field.kind != ir::FieldKind::scalar;
+  first_order_ = adjoint.forward.first_order();
   for (std::size_t s = 0; s < points.sources.size(); ++s)
     add_taps(s, points.sources[s].source, points.sources[s].taps, points.sources[s].raw, 0);
   for (std::size_t k = 0; k < points.source_slopes.size(); ++k) {

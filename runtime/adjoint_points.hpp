@@ -12,20 +12,9 @@
 #include "runtime/gradient.hpp"
 #include "runtime/loop/sensitivity.hpp"
 #include "runtime/shot_points.hpp"
+#include "runtime/trace_recorder.hpp"
 
 namespace ondula {
-
-/// 1/2 on the rows of faces about which a field on nodes is even, for each such axis; 1 elsewhere
-/// (numerics.md, Gradient: H). An axis counts where it does for any of `fields`.
-double node_weight(const ir::Domain& domain, const std::vector<const ir::Field*>& fields,
-                   const ir::HalfCells& stagger, bool first_order, const ir::Extents& index);
-
-/// A receiver's trace number within its field's record, in the order a shot lists its receivers.
-struct TracePlace {
-  std::string field;
-  std::int64_t row = 0;
-};
-std::vector<TracePlace> trace_places(const Shot& shot);
 
 /// gradient += cotangent * d(C_nt/C_nn)/dmodel at the ratio's node.
 void transpose_ratio(const ir::Program& program, const loop::Sensitivity& sensitivity, const RatioTaps& ratio,

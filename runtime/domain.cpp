@@ -108,4 +108,22 @@ std::vector<double> cells_of(const Grid& grid, const std::vector<double>& positi
   return cells;
 }
 
+double node_weight(const ir::Domain& domain, const std::vector<const ir::Field*>& fields,
+                   const ir::HalfCells& stagger, bool first_order, const ir::Extents& index) {
+  double weight = 1;
+  for (int axis = 0; axis < domain.dims; ++axis) {
+    const auto a = static_cast<std::size_t>(axis);
+    if (stagger[a] != 0) continue;
+    for (int side = 0; side < 2; ++side) {
+      if (index[a] != (side == 0 ? 0 : domain.total(axis) - 1)) continue;
+      const bool even = std::any_of(fields.begin(), fields.end(), [&](const ir::Field* field) {
+        const ir::Image image = domain.image(*field, axis, side, first_order);
+        return image.kind == ir::ImageKind::node && image.sign > 0;
+      });
+      if (even) weight /= 2;
+    }
+  }
+  return weight;
+}
+
 }  // namespace ondula

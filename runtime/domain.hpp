@@ -19,4 +19,9 @@ std::vector<double> cells_of(const Grid& grid, const std::vector<double>& positi
 /// "z 12, x 30": a node's index along each axis, for messages.
 std::string cell_text(const Grid& grid, const std::vector<std::int64_t>& cell);
 
+/// 1/2 on the rows of faces about which a field on nodes is even, for each such axis; 1 elsewhere
+/// (numerics.md, Gradient: H). An axis counts where it does for any of `fields`.
+double node_weight(const ir::Domain& domain, const std::vector<const ir::Field*>& fields,
+                   const ir::HalfCells& stagger, bool first_order, const ir::Extents& index);
+
 }  // namespace ondula

@@ -40,8 +40,7 @@ bool PointTaps::Weight::nothing() const {
 PointTaps::PointTaps(const ir::Program& program, const ir::Domain& domain, const loop::Models& models,
                      bool slopes)
     : program_(program), domain_(domain), slopes_(slopes) {
-  bool first_order = false;
-  for (const ir::Field& field : program.fields) first_order |= field.kind != ir::FieldKind::scalar;
+  const bool first_order = program.first_order();
   if (first_of(program.fields, ir::FieldKind::tensor) != nullptr) {
     ratio_.emplace(program, domain, models);
     for (int axis = 0; axis < domain.dims; ++axis) {

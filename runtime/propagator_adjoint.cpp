@@ -39,6 +39,15 @@ void Propagator::Impl::Adjoint::take_injected(const AdjointPoints& points) {
 
 void Propagator::Impl::Adjoint::require_room(const ir::Domain& domain) const {
   const ir::Program& program = compilation.adjoint.program;
+  const auto mirrors = [&](int axis, int side) {
+    const FaceKind face = domain.faces[static_cast<std::size_t>(axis)][static_cast<std::size_t>(side)];
+    return face != FaceKind::absorbing && face != FaceKind::periodic;
+  };
+  for (int axis = 0; axis < domain.dims && !compilation.adjoint.no_mirror.empty(); ++axis) {
+    if (!mirrors(axis, 0) && !mirrors(axis, 1)) continue;
+    throw UserError(fmt::format("equation {}: no adjoint is derived beside free surfaces and walls: {}",
+                                program.equation, compilation.adjoint.no_mirror));
+  }
   for (int axis = 0; axis < domain.dims; ++axis) {
     const auto a = static_cast<std::size_t>(axis);
     const bool layer = domain.pad[a][0] + domain.pad[a][1] > 0;
@@ -76,9 +85,7 @@ void Propagator::Impl::Adjoint::add_illumination(const ir::Domain& domain, std::
   std::vector<ir::Box> lives;
   for (const ir::Save& save : compilation.adjoint.saves) {
     const ir::Field& field = compilation.adjoint.forward.field(save.field);
-    ir::Box& box = lives.emplace_back();
-    for (int axis = 0; axis < ir::max_axes; ++axis)
-      box[static_cast<std::size_t>(axis)] = domain.live(field, axis);
+    lives.push_back(domain.live(field));
   }
   for (std::int64_t slot = 1; slot <= steps; ++slot) history->add_squares(domain, slot, lives, nodes);
 }

@@ -8,8 +8,9 @@
 #include <future>
 
 #include "compiler/error.hpp"
-#include "compiler/passes/linear.hpp"
+#include "compiler/passes/surface.hpp"
 #include "runtime/adjoint_points.hpp"
+#include "runtime/domain.hpp"
 #include "runtime/loop/arrays.hpp"
 #include "runtime/propagator_adjoint.hpp"
 #include "runtime/propagator_impl.hpp"
@@ -17,8 +18,6 @@
 
 namespace ondula {
 namespace {
-
-constexpr std::int64_t guard_interval = 50;
 
 void require_shapes(const AdjointSources& adjoint, const std::map<std::string, Traces>& records,
                     std::int64_t shot) {
@@ -55,13 +54,6 @@ double product(const AdjointSources& adjoint, const std::map<std::string, Traces
     for (std::size_t i = 0; i < record.size(); ++i) sum += traces.data[i] * record[i];
   }
   return sum;
-}
-
-ir::Box live_box(const ir::Domain& domain, const ir::Field& field) {
-  ir::Box box;
-  for (int axis = 0; axis < ir::max_axes; ++axis)
-    box[static_cast<std::size_t>(axis)] = domain.live(field, axis);
-  return box;
 }
 
 template <class F>
@@ -108,18 +100,6 @@ std::vector<ir::Box> slabs_of(const ir::Domain& domain, const ir::Box& box) {
     slabs.back()[0] = {cuts[k], cuts[k + 1]};
   }
   return slabs;
-}
-
-/// `e` with the medium itself in place of what surfaces make of it.
-ir::Expr medium(ir::Pool& pool, ir::Expr e) {
-  return passes::rewrite(pool, e, [&](ir::Expr part) {
-    return part->kind == ir::Kind::surface ? medium(pool, part->args[0]) : ir::Expr();
-  });
-}
-
-bool first_order(const ir::Program& program) {
-  return std::any_of(program.fields.begin(), program.fields.end(),
-                     [](const ir::Field& f) { return f.kind != ir::FieldKind::scalar; });
 }
 
 std::vector<const ir::Field*> fields_of(const ir::Program& program, const std::vector<std::string>& names) {
@@ -277,17 +257,11 @@ void Propagator::Impl::ready_adjoint(const GradientOptions& options) {
 
 std::map<std::string, Traces> Propagator::Impl::run_keeping(const Shot& shot, std::int64_t number,
                                                             std::vector<std::vector<double>>& slopes) {
-  const std::vector<TracePlace> places = trace_places(shot);
-  std::map<std::string, Traces> records;
-  for (const TracePlace& place : places) records[place.field].receivers += 1;
-  for (auto& [field, traces] : records) {
-    traces.samples = steps_;
-    traces.data.assign(static_cast<std::size_t>(traces.receivers * steps_), 0.0);
-  }
+  TraceRecorder recorder(shot, steps_);
   Adjoint& own = *adjoint_;
   start_shot(*own.keep);
   own.keep->keep(*own.history, 0);
-  slopes.assign(own.receivers - places.size(), std::vector<double>(static_cast<std::size_t>(steps_), 0.0));
+  slopes.assign(own.receivers - shot.receivers.size(), std::vector<double>(static_cast<std::size_t>(steps_), 0.0));
   std::vector<double> samples(own.receivers);
   const std::int64_t first = step_now_;
   for (std::int64_t n = 0; n < steps_; ++n) {
@@ -299,16 +273,14 @@ std::map<std::string, Traces> Propagator::Impl::run_keeping(const Shot& shot, st
       own.keep->step((first + n) * substeps_ + k, k == 0 ? std::span<double>(samples) : std::span<double>());
       own.keep->keep(*own.history, slot);
     }
-    for (std::size_t r = 0; r < places.size(); ++r) {
-      records[places[r].field].data[static_cast<std::size_t>(places[r].row * steps_ + n)] = samples[r];
-    }
+    recorder.put(n, samples);
     for (std::size_t k = 0; k < slopes.size(); ++k)
-      slopes[k][static_cast<std::size_t>(n)] = samples[places.size() + k];
+      slopes[k][static_cast<std::size_t>(n)] = samples[shot.receivers.size() + k];
     step_now_ = first + n + 1;
     tell(number, n + 1, 2 * steps_);
     if ((n + 1) % guard_interval == 0 || n + 1 == steps_) guard(*own.keep, number, first + n);
   }
-  return records;
+  return recorder.take();
 }
 
 void Propagator::Impl::run_back(const Shot& shot, std::int64_t number, const ShotPoints& points,
@@ -318,8 +290,9 @@ void Propagator::Impl::run_back(const Shot& shot, std::int64_t number, const Sho
   Adjoint& own = *adjoint_;
   AdjointPoints back(own.compilation.adjoint, domain_, sensitivity, shot, points, substeps_);
   own.back->clear(number == 0);  // sums go on over the shots
-  own.back->set_points(back.residuals(sources, steps_), back.taps());
-  std::vector<double> found(back.taps().size());
+  std::vector<ir::PointReceiver> taps = back.taps();
+  std::vector<double> found(taps.size());
+  own.back->set_points(back.residuals(sources, steps_), std::move(taps));
   const std::int64_t last = own.steps - 1;
   const std::int64_t first = (start_ ? start_->step : 0) * substeps_;
   for (std::int64_t j = 0; j <= last; ++j) {
@@ -347,7 +320,7 @@ void Propagator::Impl::gather_models(const loop::Sensitivity& sensitivity,
   for (const ir::CoefficientGradient& gradient : own.compilation.adjoint.gradients) {
     const auto fields = fields_of(forward, gradient.of);
     // Without surfaces there is nothing to choose, and half of the arithmetic.
-    const auto plain = [&](ir::Expr e) { return domain_.has_free_surface() ? e : medium(*back.pool, e); };
+    const auto plain = [&](ir::Expr e) { return domain_.has_free_surface() ? e : passes::medium(*back.pool, e); };
     const ir::Expr coefficient = plain(gradient.coefficient);
     std::vector<std::pair<ir::Expr, std::string>> terms = gradient.value.terms;
     for (auto& [factor, accumulator] : terms) factor = plain(factor);
@@ -362,12 +335,12 @@ void Propagator::Impl::gather_models(const loop::Sensitivity& sensitivity,
         }
       }
       each_face_entry(domain_, box, [&](const ir::Extents& index, std::size_t i) {
-        cotangent[i] *= node_weight(domain_, fields, gradient.stagger, first_order(forward), index);
+        cotangent[i] *= node_weight(domain_, fields, gradient.stagger, forward.first_order(), index);
       });
       sensitivity.transpose(coefficient, box, cotangent, models);
     };
     const std::vector<ir::Box> slabs =
-        slabs_of(domain_, live_box(domain_, back.field(gradient.value.terms.front().second)));
+        slabs_of(domain_, domain_.live(back.field(gradient.value.terms.front().second)));
     // Neighbouring slabs add to nodes they share: first every other one, then the rest, whatever the threads.
     for (std::size_t first = 0; first < 2; ++first) {
       const auto run = [&](std::int64_t begin, std::int64_t end) {
@@ -395,7 +368,7 @@ void Propagator::Impl::gather_initial(const loop::Sensitivity& sensitivity, Grad
   const ir::Program& forward = own.compilation.adjoint.forward;
   for (const ir::AdjointVariable& variable : own.compilation.adjoint.variables) {
     const ir::Field& field = forward.field(variable.field);
-    const ir::Box box = live_box(domain_, field);
+    const ir::Box box = domain_.live(field);
     for (int level = 0; level >= (field.time_order == 2 ? -1 : 0); --level) {
       std::vector<double> padded(static_cast<std::size_t>(domain_.points()), 0.0);
       for (const auto& [factor, state] : variable.value.terms) {
@@ -404,7 +377,7 @@ void Propagator::Impl::gather_initial(const loop::Sensitivity& sensitivity, Grad
         each_entry(box, [&](const ir::Extents& index, std::size_t i) {
           const auto flat = static_cast<std::size_t>(
               (index[0] * domain_.total(1) + index[1]) * domain_.total(2) + index[2]);
-          const double weight = node_weight(domain_, {&field}, field.stagger, first_order(forward), index);
+          const double weight = node_weight(domain_, {&field}, field.stagger, forward.first_order(), index);
           if (values[flat] != 0)
             padded[flat] += (level < 0 ? variable.previous : 1) * weight * factors[i] * values[flat];
         });

@@ -35,6 +35,9 @@ inline double since(Clock::time_point begin) {
 inline constexpr double automatic_share = 0.95;
 inline constexpr int most_substeps = 16;
 
+/// Fields are checked for NaN and growth this often; a step is stopped within twice as many.
+inline constexpr std::int64_t guard_interval = 50;
+
 class Propagator::Impl {
  public:
   Impl(const EquationDefinition& equation, const PropagatorOptions& options);

@@ -6,12 +6,11 @@
 
 #include "compiler/error.hpp"
 #include "runtime/propagator_impl.hpp"
+#include "runtime/trace_recorder.hpp"
 
 namespace ondula {
 namespace {
 
-/// Fields are checked for NaN and growth this often; a step is stopped within twice as many.
-constexpr std::int64_t guard_interval = 50;
 /// No physical amplitude is near this; float32 ends at 3.4e38.
 constexpr double largest_amplitude = 1e30;
 
@@ -20,18 +19,7 @@ constexpr double largest_amplitude = 1e30;
 std::map<std::string, Traces> Propagator::Impl::run_shot(loop::Engine& engine, const Shot& shot,
                                                          std::int64_t number, std::int64_t shots,
                                                          Clock::time_point begin) {
-  std::map<std::string, Traces> result;
-  std::vector<std::pair<Traces*, std::int64_t>> rows;
-  for (const Receiver& receiver : shot.receivers) result[receiver.field].receivers += 1;
-  for (auto& [field, traces] : result) {
-    traces.samples = steps_;
-    traces.data.assign(static_cast<std::size_t>(traces.receivers * traces.samples), 0.0);
-    traces.receivers = 0;
-  }
-  for (const Receiver& receiver : shot.receivers) {
-    Traces& traces = result[receiver.field];
-    rows.emplace_back(&traces, traces.receivers++);
-  }
+  TraceRecorder recorder(shot, steps_);
   std::vector<double> samples(shot.receivers.size());
   double callbacks = 0;
   const std::int64_t first = step_now_, last = first + steps_;
@@ -43,10 +31,7 @@ std::map<std::string, Traces> Propagator::Impl::run_shot(loop::Engine& engine, c
       callbacks += call_back(number, n);
     engine.step(n * substeps_, samples);
     for (int k = 1; k < substeps_; ++k) engine.step(n * substeps_ + k, {});
-    for (std::size_t r = 0; r < samples.size(); ++r) {
-      const auto [traces, row] = rows[r];
-      traces->data[static_cast<std::size_t>(row * traces->samples + n - first)] = samples[r];
-    }
+    recorder.put(n - first, samples);
     step_now_ = n + 1;
     if ((n + 1) % guard_interval == 0 || n + 1 == last) guard(engine, number, n);
     if (n == first && number == 0) {
@@ -60,7 +45,7 @@ std::map<std::string, Traces> Propagator::Impl::run_shot(loop::Engine& engine, c
   }
   timings_.steady += since(begin) - callbacks;
   timings_.steps += (steps_ - (number == 0 && steps_ > 0 ? 1 : 0)) * substeps_;
-  return result;
+  return recorder.take();
 }
 
 double Propagator::Impl::call_back(std::int64_t shot, std::int64_t step) {

@@ -27,10 +27,8 @@ void require_finite(const Source& source, const std::string& what) {
 SourceTaps::SourceTaps(const ir::Program& program, const ir::Domain& domain, const Grid& grid,
                        const Sampling& sampling, PointTaps& points)
     : program_(program), domain_(domain), grid_(grid), sampling_(sampling), points_(points) {
-  for (const ir::Field& field : program.fields) {
-    first_order_ |= field.kind != ir::FieldKind::scalar;
-    staggered_time_ |= field.half_step;
-  }
+  first_order_ = program.first_order();
+  for (const ir::Field& field : program.fields) staggered_time_ |= field.half_step;
   for (const double h : grid.spacing) volume_ *= h;
 }
 
@@ -143,17 +141,7 @@ void SourceTaps::weigh_inside(ir::FieldTaps& part) const {
 /// twice as dense. With the weights folded by parity this makes sources the transposes of receivers in the
 /// scheme's own energy, and amplitudes right on the row.
 double SourceTaps::inside_share(const ir::Field& field, const ir::Tap& tap) const {
-  double share = 1;
-  for (int axis = 0; axis < domain_.dims; ++axis) {
-    const auto a = static_cast<std::size_t>(axis);
-    if (field.stagger[a] != 0) continue;
-    for (int side = 0; side < 2; ++side) {
-      const ir::Image image = domain_.image(field, axis, side, first_order_);
-      const std::int64_t row = side == 0 ? 0 : domain_.total(axis) - 1;
-      if (image.kind == ir::ImageKind::node && image.sign > 0 && tap.index[a] == row) share *= 2;
-    }
-  }
-  return share;
+  return 1 / node_weight(domain_, {&field}, field.stagger, first_order_, tap.index);
 }
 
 }  // namespace ondula

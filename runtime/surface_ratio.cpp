@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "compiler/error.hpp"
-#include "compiler/passes/linear.hpp"
+#include "compiler/passes/surface.hpp"
 #include "runtime/loop/factor.hpp"
 #include "runtime/point_taps.hpp"
 
@@ -33,18 +33,11 @@ std::vector<Term> terms_of(const ir::Program& program, const Scheme& scheme, int
   return found;
 }
 
-/// `e` with the medium itself in place of what surfaces make of it.
-ir::Expr medium(ir::Pool& pool, ir::Expr e) {
-  return passes::rewrite(pool, e, [&](ir::Expr part) {
-    return part->kind == ir::Kind::surface ? medium(pool, part->args[0]) : ir::Expr();
-  });
-}
-
 ir::Expr sum_of(ir::Pool& pool, const std::vector<Term>& terms) {
   std::vector<ir::Expr> sum;
   for (const Term& term : terms) {
     std::vector<ir::Expr> product = {pool.constant(term.scale)};
-    for (const TermFactor& factor : term.factors) product.push_back(medium(pool, factor.nodal));
+    for (const TermFactor& factor : term.factors) product.push_back(passes::medium(pool, factor.nodal));
     sum.push_back(pool.product(std::move(product)));
   }
   return pool.sum(std::move(sum));

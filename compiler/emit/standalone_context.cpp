@@ -103,11 +103,7 @@ int StandaloneContext::halo() const {
   return widest;
 }
 
-bool StandaloneContext::first_order() const {
-  const auto& fields = program().fields;
-  return std::any_of(fields.begin(), fields.end(),
-                     [](const ir::Field& field) { return field.kind != ir::FieldKind::scalar; });
-}
+bool StandaloneContext::first_order() const { return program().first_order(); }
 
 std::string StandaloneContext::short_name(const std::string& kernel) const {
   const std::string head = base() + "_forward_";

@@ -30,6 +30,7 @@ std::string dump(const Adjoint& adjoint) {
     out += fmt::format("  gradient of {} = H*({}){}\n", text(g.coefficient, axes), text_of(g.value, axes),
                        g.injected ? ", less what sources injected" : "");
   }
+  if (!adjoint.no_mirror.empty()) out += "  no mirroring faces: " + adjoint.no_mirror + "\n";
   for (const std::string& decision : adjoint.decisions) out += "  " + decision + "\n";
   return out;
 }

@@ -82,6 +82,12 @@ Range Domain::live(const Field& field, int axis) const {
   return range;
 }
 
+Box Domain::live(const Field& field) const {
+  Box box;
+  for (int axis = 0; axis < max_axes; ++axis) box[at(axis)] = live(field, axis);
+  return box;
+}
+
 int Domain::surfaces(int axis, std::int64_t index) const {
   if (axis >= dims) return 0;
   const auto& pair = faces[at(axis)];

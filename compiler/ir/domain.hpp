@@ -63,6 +63,8 @@ struct Domain {
   std::int64_t points() const;         ///< product of the totals
   /// Where `field` evolves, along one axis, in padded indices (numerics.md: live entries, rows of surfaces).
   Range live(const Field& field, int axis) const;
+  /// The same along all axes.
+  Box live(const Field& field) const;
   /// 1 where node `index` (padded) lies on the row of a free surface normal to `axis`, else 0.
   int surfaces(int axis, std::int64_t index) const;
   bool has_free_surface() const;

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "compiler/error.hpp"
@@ -112,6 +113,11 @@ class Verifier {
 };
 
 }  // namespace
+
+bool Program::first_order() const {
+  return std::any_of(fields.begin(), fields.end(),
+                     [](const Field& field) { return field.kind != FieldKind::scalar; });
+}
 
 const Field& Program::field(const std::string& name) const {
   const Field* found = find_named(fields, name);

@@ -88,6 +88,8 @@ struct Program {
   int dims() const { return static_cast<int>(axes.size()); }
   int radius() const { return order / 2; }
   int apron_cells() const { return apron > 0 ? apron : radius(); }
+  /// Velocities and stresses are fields: not an equation of scalars alone (their images differ, see Domain).
+  bool first_order() const;
   const Field& field(const std::string& name) const;  ///< throws InternalError if there is none
   const Parameter* find_parameter(const std::string& name) const;
   const Coefficient* find_coefficient(const std::string& name) const;

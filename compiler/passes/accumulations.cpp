@@ -257,12 +257,6 @@ void Accumulations::pair_nested(const GradientTerm& term, const std::string& acc
   }
 }
 
-/// `e` with the medium itself in place of what surfaces make of it.
-Expr Accumulations::medium(Expr e) {
-  return rewrite(pool_, e,
-                 [&](Expr part) { return part->kind == Kind::surface ? medium(part->args[0]) : Expr(); });
-}
-
 /// How dJ/dcoefficient follows from the accumulator (numerics.md, Gradient).
 void Accumulations::gradient(std::size_t number, const std::string& accumulator) {
   const GradientTerm& term = terms_[number];
@@ -281,29 +275,16 @@ void Accumulations::gradient(std::size_t number, const std::string& accumulator)
         gained ? pool_.product({sign, inverse, inverse}) : pool_.product({sign, inverse}), accumulator);
     result.injected = gained;
   } else if (state.kept == Kept::law) {
-    const auto count = static_cast<int>(state.group.size());
-    // On rows of surfaces the law itself vanishes in a fluid, and with it every derivative.
-    std::vector<Expr> whole, share;
-    for (int k = 0; k < count; ++k) {
-      const Expr bulk = pool_.sum({pool_.product({pool_.constant(count - k), state.lambda}), state.twice_mu});
-      if (k == 0) adjoint_.divisors.push_back(medium(bulk));
-      const Expr inverse = pool_.product({sign, pool_.function("inverse_or_zero", {bulk})});
-      whole.push_back(inverse);
-      share.push_back(pool_.product({pool_.constant(ir::Number::ratio(1, count - k)), inverse}));
-    }
+    const LawInverse inverse = inverse_of(pool_, state);
+    const auto add = [&](Expr factor, const std::string& from) {
+      result.value.terms.emplace_back(pool_.product({sign, factor}), from);
+    };
     if (term.coefficient == state.lambda) {
-      result.value.terms.emplace_back(pool_.surface(whole), accumulator);
+      add(inverse.bulk, accumulator);
+      adjoint_.divisors.push_back(inverse.divisor);
     } else {
-      // The deviator from 1/(2 mu), left out where mu is 0; the trace from the bulk.
-      const std::string trace = fmt::format("gradient.{}", number - 1);
-      const Expr inverse = pool_.product({sign, pool_.function("inverse_or_zero", {state.twice_mu})});
-      std::vector<Expr> of_trace;
-      for (int k = 0; k < count; ++k) {
-        const Expr deviator = pool_.product({pool_.constant(ir::Number::ratio(-1, count - k)), inverse});
-        of_trace.push_back(pool_.sum({deviator, share[static_cast<std::size_t>(k)]}));
-      }
-      result.value.terms.emplace_back(inverse, accumulator);
-      result.value.terms.emplace_back(pool_.surface(of_trace), trace);
+      add(inverse.deviator, accumulator);
+      add(inverse.trace, fmt::format("gradient.{}", number - 1));  // the sum that lambda's term made
     }
   } else {
     result.value.terms.emplace_back(sign, accumulator);

@@ -12,6 +12,7 @@
 
 #include "compiler/error.hpp"
 #include "compiler/passes/positive.hpp"
+#include "compiler/passes/surface.hpp"
 
 namespace ondula::passes {
 namespace {
@@ -276,6 +277,23 @@ void add_to(std::vector<Cotangent>& list, const std::string& target, Expr coeffi
     own.insert(std::upper_bound(own.begin(), own.end(), coefficient, before), coefficient);
     return;
   }
+}
+
+LawInverse inverse_of(ir::Pool& pool, const AdjointState& law) {
+  const auto reciprocal = [&](Expr e) { return pool.function("inverse_or_zero", {e}); };
+  LawInverse result;
+  result.deviator = reciprocal(law.twice_mu);
+  std::vector<Expr> bulk, trace;
+  for (int k = static_cast<int>(law.group.size()); k > 0; --k) {
+    const Expr sum = pool.sum({pool.product({pool.constant(k), law.lambda}), law.twice_mu});
+    if (bulk.empty()) result.divisor = medium(pool, sum);
+    bulk.push_back(reciprocal(sum));
+    trace.push_back(pool.product({pool.constant(ir::Number::ratio(1, k)),
+                                  pool.sum({bulk.back(), pool.negate(result.deviator)})}));
+  }
+  result.bulk = pool.surface(std::move(bulk));
+  result.trace = pool.surface(std::move(trace));
+  return result;
 }
 
 AdjointVariables choose_variables(const ir::Program& physical, const std::vector<Use>& uses, bool unscaled) {

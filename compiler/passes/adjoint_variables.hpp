@@ -52,6 +52,17 @@ struct AdjointVariables {
   std::vector<std::string> decisions;
 };
 
+/// The inverse of an isotropic law of n components (numerics.md, Gradient): an adjoint is its variable times
+/// `deviator`, plus the sum of all members' variables times `trace`; `bulk` divides a trace alone. Values on
+/// surfaces follow how many components live there; where a divisor is 0, so is the value.
+struct LawInverse {
+  ir::Expr deviator;  ///< 1/(2 mu)
+  ir::Expr trace;     ///< (1/(k lambda + 2 mu) - 1/(2 mu))/k for k components
+  ir::Expr bulk;      ///< 1/(k lambda + 2 mu)
+  ir::Expr divisor;   ///< n lambda + 2 mu of the medium itself: must not be 0
+};
+LawInverse inverse_of(ir::Pool& pool, const AdjointState& law);
+
 /// Scaled where the coefficient is proven to vanish nowhere or without effect, products elsewhere;
 /// `unscaled`: only where it vanishes nowhere, so that every adjoint can be had back from its variable at any
 /// model.

@@ -50,6 +50,7 @@ class Differentiator {
     program.fields = physical.fields;
     for (ir::Field& field : program.fields) field.half_step = false;
     products();
+    mirrors();
     cotangents_ = std::make_unique<Cotangents>(physical_, uses_, variables_, program);
   }
 
@@ -358,23 +359,34 @@ class Differentiator {
     if (state.kept == Kept::plain) return {{{sign, field}}};
     if (state.kept == Kept::scaled)
       return {{{pool_.product({sign, pool_.function("inverse_or_zero", {state.scale})}), field}}};
-    const auto count = static_cast<int>(state.group.size());
-    const Expr inverse = pool_.function("inverse_or_zero", {state.twice_mu});
+    const LawInverse inverse = inverse_of(pool_, state);
     ir::Combination result;
     for (const std::string& member : state.group) {
-      std::vector<Expr> by_count;
-      for (int k = 0; k < count; ++k) {
-        const Expr bulk =
-            pool_.sum({pool_.product({pool_.constant(count - k), state.lambda}), state.twice_mu});
-        std::vector<Expr> terms = {pool_.product({pool_.constant(ir::Number::ratio(-1, count - k)), inverse}),
-                                   pool_.product({pool_.constant(ir::Number::ratio(1, count - k)),
-                                                  pool_.function("inverse_or_zero", {bulk})})};
-        if (member == field) terms.insert(terms.begin(), inverse);
-        by_count.push_back(pool_.product({sign, pool_.sum(std::move(terms))}));
-      }
-      result.terms.emplace_back(pool_.surface(std::move(by_count)), member);
+      const Expr factor = member == field ? pool_.sum({inverse.deviator, inverse.trace}) : inverse.trace;
+      result.terms.emplace_back(pool_.product({sign, factor}), member);
     }
     return result;
+  }
+
+  /// Beside mirroring faces a transpose by images is right only where the cotangent's field has the images that
+  /// the derivative makes of its operand's.
+  void mirrors() {
+    std::map<std::uint32_t, std::pair<Expr, std::vector<Cotangent>>> of;  // by slope
+    for (const Use& use : uses_) {
+      const bool slope = use.atom->kind == Kind::derivative && use.atom->args[0]->kind == Kind::field;
+      if (!slope || use.parent || use.axis >= 0) continue;
+      of[use.atom->id].first = use.atom;
+      add_to(of[use.atom->id].second, use.target, use.coefficient);
+    }
+    for (const auto& [id, entry] : of) {
+      const Expr slope = entry.first;
+      for (const Cotangent& c : entry.second) {
+        const ir::Field& held = adjoint_.program.field(variables_.cotangents.at(c).field);
+        if (dual(physical_, physical_.field(slope->args[0]->name), held, slope->axis, slope->order)) continue;
+        adjoint_.no_mirror = fmt::format("{} drives {}, whose images are of another kind",
+                                         ir::text(slope, physical_.axes), c.begin()->first);
+      }
+    }
   }
 
   void products() {

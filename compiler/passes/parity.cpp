@@ -2,33 +2,18 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/passes/parity.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-
-#include "compiler/error.hpp"
 #include "compiler/ir/domain.hpp"
 
 namespace ondula::passes {
-namespace {
-
-using ir::Expr;
 using ir::Kind;
-
-bool first_order(const ir::Program& program) {
-  return std::any_of(program.fields.begin(), program.fields.end(),
-                     [](const ir::Field& f) { return f.kind != ir::FieldKind::scalar; });
-}
-
-}  // namespace
 
 bool dual(const ir::Program& program, const ir::Field& field, const ir::Field& other, int axis, int order) {
   ir::Domain domain;
   domain.dims = program.dims();
   for (const FaceKind kind : {FaceKind::free_surface, FaceKind::rigid, FaceKind::antisymmetric}) {
     domain.faces[static_cast<std::size_t>(axis)] = {kind, kind};
-    const ir::Image a = domain.image(field, axis, 0, first_order(program));
-    const ir::Image b = domain.image(other, axis, 0, first_order(program));
+    const ir::Image a = domain.image(field, axis, 0, program.first_order());
+    const ir::Image b = domain.image(other, axis, 0, program.first_order());
     if (a.kind != b.kind || a.sign != (order == 1 ? -b.sign : b.sign)) return false;
   }
   return true;
@@ -52,9 +37,7 @@ ir::Field product_field(const ir::Program& physical, const std::vector<Use>& use
         return field;
     }
   }
-  for (const std::string& candidate : candidates) {
-    if (cotangent.at(candidate).size() > 1) return physical.field(candidate);
-  }
+  // None fits: right where nothing mirrors; elsewhere Adjoint::no_mirror tells.
   return physical.field(candidates[0]);
 }
 

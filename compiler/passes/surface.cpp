@@ -238,6 +238,12 @@ class Surfacer {
 
 ir::Program surface(const ir::Program& program) { return Surfacer(program).run(); }
 
+ir::Expr medium(ir::Pool& pool, ir::Expr e) {
+  return rewrite(pool, e, [&](ir::Expr part) {
+    return part->kind == ir::Kind::surface ? medium(pool, part->args[0]) : ir::Expr();
+  });
+}
+
 void require_surface(const ir::Program& program, const ir::Domain& domain) {
   if (program.no_surface.empty() || !domain.has_free_surface()) return;
   throw UserError(fmt::format("equation {}: a free surface is refused: {}; take a layer or a wall",

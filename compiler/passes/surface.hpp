@@ -20,4 +20,7 @@ ir::Program surface(const ir::Program& program);
 /// Throws UserError with the program's reason where `domain` has a free surface and the program refuses one.
 void require_surface(const ir::Program& program, const ir::Domain& domain);
 
+/// `e` with the medium itself in place of what surfaces make of it.
+ir::Expr medium(ir::Pool& pool, ir::Expr e);
+
 }  // namespace ondula::passes

@@ -12,16 +12,9 @@
 namespace ondula::reference {
 namespace {
 
-bool is_first_order(const ir::Program& program) {
-  return std::any_of(program.fields.begin(), program.fields.end(),
-                     [](const ir::Field& f) { return f.kind != ir::FieldKind::scalar; });
-}
-
 ir::Box live_box(const ir::Domain& domain, const ir::Field& field) {
-  ir::Box box;
-  for (int axis = 0; axis < ir::max_axes; ++axis) {
-    box[at(axis)] = domain.live(field, axis);
-    if (axis >= domain.dims || field.strip_axis < 0) continue;
+  ir::Box box = domain.live(field);
+  for (int axis = 0; axis < domain.dims && field.strip_axis >= 0; ++axis) {
     // A memory variable follows a derivative, which may be nonzero on a surface row where a scalar is not
     // live.
     const bool half = field.stagger[at(axis)] != 0;
@@ -36,7 +29,7 @@ ir::Box live_box(const ir::Domain& domain, const ir::Field& field) {
 template <class Real>
 State<Real>::State(const ir::Program& program, const ir::Domain& domain, const Layout& layout)
     : program_(program), layout_(layout) {
-  const bool first_order = is_first_order(program);
+  const bool first_order = program.first_order();
   for (const ir::Field& field : program.fields) {
     FieldState<Real>& state = fields_[field.name];
     state.field = &field;

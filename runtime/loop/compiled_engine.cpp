@@ -1,7 +1,6 @@
 // The engine over compiled kernels on a device.
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -11,30 +10,21 @@
 #include <limits>
 #include <mutex>
 
-#include "compiler/emit/manifest.hpp"
 #include "compiler/error.hpp"
-#include "compiler/passes/schedule.hpp"
 #include "compiler/passes/surface.hpp"
 #include "runtime/floating_point.hpp"
 #include "runtime/loop/arrays.hpp"
-#include "runtime/loop/boxes.hpp"
 #include "runtime/loop/engine.hpp"
 #include "runtime/loop/factor.hpp"
 #include "runtime/loop/halo.hpp"
 #include "runtime/loop/history.hpp"
+#include "runtime/loop/launch_binder.hpp"
 #include "runtime/loop/tangent_rows.hpp"
 
 namespace ondula::loop {
 namespace {
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
-/// What one thread may fill of the cache nearest to memory: half of its share.
-std::int64_t cache_bytes(int threads) {
-  const long shared = sysconf(_SC_LEVEL3_CACHE_SIZE);
-  const long own = sysconf(_SC_LEVEL2_CACHE_SIZE);
-  return std::max<std::int64_t>({shared / (2 * threads), own / 2, 1 << 19});
-}
 
 /// The largest |value|; not finite as soon as one value is not. Without its sign a floating-point number
 /// orders as its bits do, infinities and NaN last, and integers have no chain of rounded sums to wait for.
@@ -83,22 +73,23 @@ class CompiledEngine final : public Engine {
         module_(std::move(module)),
         halo_(std::max(common_halo(set_), setup.least_halo)),
         arrays_(plan_arrays(set_, setup.domain, sizeof(Real), halo_), device, sizeof(Real)) {
-    for (const ir::Field& field : set_.program.fields) first_order_ |= field.kind != ir::FieldKind::scalar;
+    const bool first_order = set_.program.first_order();
     for (const ir::Field& field : set_.program.fields) {
       if (field.strip_axis >= 0 || field.saved || field.accumulator) continue;
       two_levels_ |= field.time_order == 2;
-      halos_.emplace(field.name, HaloFiller(setup.domain, field, first_order_, halo_));
+      halos_.emplace(field.name, HaloFiller(setup.domain, field, first_order, halo_));
     }
     clear(true);
     upload_profiles();
+    const LaunchBinder binder(set_, setup_, device_, *module_, arrays_, halo_);
     for (const ir::Kernel& kernel : set_.kernels) {
       for (std::size_t a = 0; a < kernel.arrays.size(); ++a) {
         const ir::ArrayArgument& argument = kernel.arrays[a];
         if (argument.kind == ir::ArrayKind::field && set_.program.field(argument.name).saved)
           externals_.push_back({argument.name, argument.slot == 1, launches_[0].size(), a});
       }
-      launches_[0].push_back(bound(kernel, 0));
-      launches_[1].push_back(bound(kernel, 1));
+      launches_[0].push_back(binder.launch(kernel, 0));
+      launches_[1].push_back(binder.launch(kernel, 1));
     }
   }
 
@@ -417,94 +408,6 @@ class CompiledEngine final : public Engine {
     filler.fill(static_cast<Real*>(array.buffer.data()), array.layout, device_);
   }
 
-  device::Launch bound(const ir::Kernel& kernel, int parity) {
-    const ir::Domain& domain = setup_.domain;
-    const emit::ArgumentLayout places(kernel, domain.dims);
-    device::Launch launch;
-    launch.function = module_->symbol(kernel.name);
-    launch.integers.assign(at(places.size()), 0);
-    const Layout full = full_layout(domain, halo_, sizeof(Real));
-    for (int axis = 0; axis < places.outer(); ++axis) launch.integers[at(axis)] = full.stride[at(axis)];
-    for (std::size_t a = 0; a < kernel.arrays.size(); ++a) {
-      launch.arrays.push_back(pointer(kernel.arrays[a], parity));
-      if (places.strip(a) < 0) continue;
-      const auto found = arrays_.all().find(strip_key(kernel.arrays[a].name, kernel.arrays[a].side));
-      if (found == arrays_.all().end()) continue;
-      const Layout& layout = found->second.layout;
-      launch.integers[at(places.strip(a))] = layout.origin;
-      for (int axis = 0; axis < places.outer(); ++axis) {
-        launch.integers[at(places.strip(a) + 1 + axis)] = layout.stride[at(axis)];
-      }
-    }
-    const Boxes boxes(set_, domain, sizeof(Real));
-    for (std::size_t p = 0; p < kernel.pieces.size(); ++p) {
-      const ir::Piece& piece = kernel.pieces[p];
-      for (int side = 0; side < piece.sides(); ++side)
-        put(launch, places.box(p, side), boxes.piece(piece, side));
-      if (places.core(p) >= 0) put(launch, places.core(p), boxes.core(piece));
-      if (places.lives(p) < 0) continue;
-      int position = places.lives(p);
-      for (const ir::Box& box : boxes.lives(piece)) {
-        put(launch, position, box);
-        position += 2 * domain.dims;
-      }
-    }
-    bind_scalars(kernel, launch);
-    const std::int64_t row_bytes =
-        domain.dims == 1 ? 0 : full.stride[at(domain.dims - 2)] * static_cast<std::int64_t>(sizeof(Real));
-    launch.tiles = passes::host_tiles(kernel, domain, row_bytes,
-                                      {device_.threads(), cache_bytes(device_.threads()), beyond(kernel)});
-    return launch;
-  }
-
-  /// How far outside the padded grid a kernel's stores reach.
-  std::int64_t beyond(const ir::Kernel& kernel) const {
-    std::int64_t most = 0;
-    for (const ir::Piece& piece : kernel.pieces) {
-      for (const ir::Store& store : piece.stores) {
-        const ir::Field& field = set_.program.field(store.field);
-        if (field.beyond_axis >= 0) most = std::max<std::int64_t>(most, std::max(field.beyond, 1));
-      }
-    }
-    return most;
-  }
-
-  void* pointer(const ir::ArrayArgument& argument, int parity) {
-    if (argument.kind == ir::ArrayKind::profile) {
-      return arrays_.at(profile_key(argument.name, argument.axis, argument.half)).buffer.data();
-    }
-    if (argument.side >= 0) {
-      // A side without a layer has no array, and its pieces are empty.
-      const auto found = arrays_.all().find(strip_key(argument.name, argument.side));
-      return found == arrays_.all().end() ? nullptr : found->second.buffer.data();
-    }
-    int slot = 0;
-    if (argument.kind == ir::ArrayKind::field && set_.program.field(argument.name).saved) return nullptr;
-    if (argument.kind == ir::ArrayKind::field && set_.program.field(argument.name).time_order == 2) {
-      slot = argument.slot == 0 ? parity : 1 - parity;
-    }
-    auto& array = arrays_.at(argument.kind == ir::ArrayKind::coefficient ? coefficient_key(argument.name)
-                                                                         : field_key(argument.name, slot));
-    return static_cast<Real*>(array.buffer.data()) + array.layout.origin;
-  }
-
-  void put(device::Launch& launch, int position, const ir::Box& box) const {
-    for (int axis = 0; axis < setup_.domain.dims; ++axis) {
-      launch.integers[at(position + 2 * axis)] = box[at(axis)].lo;
-      launch.integers[at(position + 2 * axis + 1)] = box[at(axis)].hi;
-    }
-  }
-
-  void bind_scalars(const ir::Kernel& kernel, device::Launch& launch) const {
-    for (const std::string& name : kernel.scalars) {
-      const auto found = std::find_if(set_.program.scalars.begin(), set_.program.scalars.end(),
-                                      [&](const ir::Scalar& s) { return s.name == name; });
-      const auto value = static_cast<Real>(ir::scalar_value(found->definition, setup_.symbols));
-      const auto* bytes = reinterpret_cast<const std::byte*>(&value);
-      launch.scalars.insert(launch.scalars.end(), bytes, bytes + sizeof value);
-    }
-  }
-
   /// A kernel's argument that is an array of the history.
   struct External {
     std::string field;
@@ -518,7 +421,6 @@ class CompiledEngine final : public Engine {
   std::shared_ptr<const jit::HostModule> module_;
   int halo_;
   Arrays arrays_;
-  bool first_order_ = false;
   bool two_levels_ = false;
   int parity_ = 0;
   const Models* models_ = nullptr;

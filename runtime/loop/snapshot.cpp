@@ -57,9 +57,7 @@ void restore_fields(const Snapshot& snapshot, Arrays& arrays, device::Device& de
 
 std::vector<double> values_on_grid(const SavedArray& array, const ir::Field& field,
                                    const ir::Domain& domain) {
-  std::array<ir::Range, ir::max_axes> live{ir::Range{0, 1}, ir::Range{0, 1}, ir::Range{0, 1}};
-  for (int axis = 0; axis < domain.dims; ++axis)
-    live[static_cast<std::size_t>(axis)] = domain.live(field, axis);
+  const ir::Box live = domain.live(field);
   const auto lives = [&](std::size_t axis, std::int64_t i) {
     return i >= live[axis].lo && i < live[axis].hi;
   };

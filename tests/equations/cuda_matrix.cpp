@@ -162,6 +162,18 @@ void compile_all(const std::vector<Case>& cases, const Done& done) {
   for (std::thread& thread : threads) thread.join();
 }
 
+/// All compile, without a fault.
+void check_all(const std::vector<Case>& cases) {
+  std::size_t compiled = 0;
+  compile_all(cases, [&](std::size_t i, const CudaReport& report, const std::string& fault) {
+    const std::string name = cases[i].text();
+    CAPTURE(name);
+    CHECK(fault == "");
+    compiled += report.kernels.empty() ? 0 : 1;
+  });
+  CHECK(compiled == cases.size());
+}
+
 const std::filesystem::path page = std::filesystem::path(ONDULA_TESTS_DIR) / "../docs/cuda.md";
 constexpr const char* table_begin = "<!-- the tables below are generated -->\n";
 
@@ -204,14 +216,7 @@ TEST_CASE(
   const std::vector<Case> all = all_cases(), cases = full_matrices() ? all : pairs_of(all);
   CHECK(all.size() == 450);
   CHECK(cases.size() < all.size() + (full_matrices() ? 1 : 0));
-  std::size_t compiled = 0;
-  compile_all(cases, [&](std::size_t i, const CudaReport& report, const std::string& fault) {
-    const std::string name = cases[i].text();
-    CAPTURE(name);
-    CHECK(fault == "");
-    compiled += report.kernels.empty() ? 0 : 1;
-  });
-  CHECK(compiled == cases.size());
+  check_all(cases);
 }
 
 TEST_CASE(
@@ -229,14 +234,7 @@ TEST_CASE(
     for (const char* architecture : architectures)
       cases.push_back({"acoustic_density", 3, 8, false, architecture, Direction::keeping});
   }
-  std::size_t compiled = 0;
-  compile_all(cases, [&](std::size_t i, const CudaReport& report, const std::string& fault) {
-    const std::string name = cases[i].text();
-    CAPTURE(name);
-    CHECK(fault == "");
-    compiled += report.kernels.empty() ? 0 : 1;
-  });
-  CHECK(compiled == cases.size());
+  check_all(cases);
 }
 
 TEST_CASE("the adjoint of 3-D elastic at order 8 loads per interior point what the forward step loads") {

@@ -2,25 +2,17 @@
 // SPDX-License-Identifier: MIT
 #include <doctest/doctest.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cmath>
-#include <fstream>
 
 #include "compiler/error.hpp"
 #include "tests/runtime/gradient/objective.hpp"
 #include "tests/runtime/jit/support.hpp"
 #include "tests/support/compare.hpp"
+#include "tests/support/resident.hpp"
 
 namespace ondula::test {
 namespace {
-
-std::size_t resident_bytes() {
-  std::ifstream file("/proc/self/statm");
-  std::size_t size = 0, resident = 0;
-  file >> size >> resident;
-  return resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-}
 
 /// The largest difference from central differences at these nodes, over each parameter's largest entry.
 double worst_at(Objective& objective, const Gradient& gradient, const std::vector<std::size_t>& nodes) {

@@ -71,15 +71,22 @@ bool without_effect(const Problem& p, const Gradient& gradient, const std::strin
   return true;
 }
 
+/// f(parameter) for those that have an effect.
+template <class F>
+void each_parameter(const Problem& p, const Gradient& gradient, const F& f) {
+  for (const auto& [name, values] : p.models) {
+    if (!without_effect(p, gradient, name)) f(name);
+  }
+}
+
 void whole_models(const Setting& s) {
   CAPTURE(text(s));
   Objective objective(random_problem(s));
   const Problem& p = objective.problem();
   const Gradient gradient = objective.gradient();
-  for (const auto& [name, values] : p.models) {
-    if (without_effect(p, gradient, name)) continue;
+  each_parameter(p, gradient, [&](const std::string& name) {
     check_taylor(objective, gradient, whole_model(p, name), "all of " + name);
-  }
+  });
   // Records are linear in what follows and the misfit is a square: nothing but the second order is left,
   // whatever the step.
   Random random(8);
@@ -101,8 +108,7 @@ void single_cells(const Setting& s) {
   Objective objective(random_problem(s));
   const Problem& p = objective.problem();
   const Gradient gradient = objective.gradient();
-  for (const auto& [name, values] : p.models) {
-    if (without_effect(p, gradient, name)) continue;
+  each_parameter(p, gradient, [&](const std::string& name) {
     for (const auto& [where, node] : cells(p)) {
       if (p.grid.shape.size() == 1 && name == "vp" && node == 0) {
         CHECK(gradient.models.at(name)[node] == 0);  // the row's one stress is 0
@@ -110,7 +116,7 @@ void single_cells(const Setting& s) {
       }
       check_taylor(objective, gradient, one_node(p, name, node), name + ", " + where);
     }
-  }
+  });
 }
 
 /// The largest difference of `nodes` entries from central differences, over the gradient's largest.

@@ -10,19 +10,9 @@
 #include "compiler/error.hpp"
 #include "tests/runtime/jit/support.hpp"
 #include "tests/runtime/propagator/small.hpp"
+#include "tests/support/resident.hpp"
 
 namespace ondula::test {
-namespace {
-
-std::size_t resident_bytes() {
-  std::ifstream file("/proc/self/statm");
-  std::size_t size = 0, resident = 0;
-  file >> size >> resident;
-  return resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-}
-
-}  // namespace
-
 TEST_CASE("the caller's floating-point state is left as found") {
   ONDULA_NEEDS_CLANG();
   const unsigned before = _mm_getcsr();
