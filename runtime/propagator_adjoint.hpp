@@ -30,8 +30,8 @@ struct Propagator::Impl::Adjoint {
   void keep_points(const ShotPoints& points);
   /// Adds up what AdjointPoints::injected tells of a shot.
   void take_injected(const AdjointPoints& points);
-  /// Throws UserError where a face mirrors what has no such images, or where a layer lies so near a mirroring face that what the adjoint's memory variables
-  /// spread would reach past it.
+  /// Throws UserError where a face mirrors what has no such images, or where a layer lies so near a mirroring
+  /// face that what the adjoint's memory variables spread would reach past it.
   void require_room(const ir::Domain& domain) const;
   /// Throws UserError where a medium has no inverse law: its bulk modulus is 0.
   void require_divisors(const ir::Domain& domain, const loop::Sensitivity& sensitivity) const;

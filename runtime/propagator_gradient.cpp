@@ -261,7 +261,8 @@ std::map<std::string, Traces> Propagator::Impl::run_keeping(const Shot& shot, st
   Adjoint& own = *adjoint_;
   start_shot(*own.keep);
   own.keep->keep(*own.history, 0);
-  slopes.assign(own.receivers - shot.receivers.size(), std::vector<double>(static_cast<std::size_t>(steps_), 0.0));
+  slopes.assign(own.receivers - shot.receivers.size(),
+                std::vector<double>(static_cast<std::size_t>(steps_), 0.0));
   std::vector<double> samples(own.receivers);
   const std::int64_t first = step_now_;
   for (std::int64_t n = 0; n < steps_; ++n) {
@@ -320,7 +321,9 @@ void Propagator::Impl::gather_models(const loop::Sensitivity& sensitivity,
   for (const ir::CoefficientGradient& gradient : own.compilation.adjoint.gradients) {
     const auto fields = fields_of(forward, gradient.of);
     // Without surfaces there is nothing to choose, and half of the arithmetic.
-    const auto plain = [&](ir::Expr e) { return domain_.has_free_surface() ? e : passes::medium(*back.pool, e); };
+    const auto plain = [&](ir::Expr e) {
+      return domain_.has_free_surface() ? e : passes::medium(*back.pool, e);
+    };
     const ir::Expr coefficient = plain(gradient.coefficient);
     std::vector<std::pair<ir::Expr, std::string>> terms = gradient.value.terms;
     for (auto& [factor, accumulator] : terms) factor = plain(factor);

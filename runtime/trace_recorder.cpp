@@ -18,7 +18,8 @@ TraceRecorder::TraceRecorder(const Shot& shot, std::int64_t samples) {
     traces.samples = samples;
     traces.data.assign(static_cast<std::size_t>(traces.receivers * samples), 0.0);
   }
-  for (const TracePlace& place : places) traces_.push_back(records_[place.field].data.data() + place.row * samples);
+  for (const TracePlace& place : places)
+    traces_.push_back(records_[place.field].data.data() + place.row * samples);
 }
 
 void TraceRecorder::put(std::int64_t n, std::span<const double> values) {

@@ -51,8 +51,8 @@ struct Adjoint {
   std::vector<Save> saves;
   std::vector<AdjointVariable> variables;
   std::vector<CoefficientGradient> gradients;
-  std::vector<Expr> divisors;          ///< must be other than 0 on every node, or gradients have no meaning
-  std::string no_mirror;               ///< why mirroring faces are refused, in words; empty where they are not
+  std::vector<Expr> divisors;  ///< must be other than 0 on every node, or gradients have no meaning
+  std::string no_mirror;       ///< why mirroring faces are refused, in words; empty where they are not
   std::vector<std::string> decisions;  ///< in words, for `explain`
 };
 

@@ -288,8 +288,8 @@ LawInverse inverse_of(ir::Pool& pool, const AdjointState& law) {
     const Expr sum = pool.sum({pool.product({pool.constant(k), law.lambda}), law.twice_mu});
     if (bulk.empty()) result.divisor = medium(pool, sum);
     bulk.push_back(reciprocal(sum));
-    trace.push_back(pool.product({pool.constant(ir::Number::ratio(1, k)),
-                                  pool.sum({bulk.back(), pool.negate(result.deviator)})}));
+    trace.push_back(pool.product(
+        {pool.constant(ir::Number::ratio(1, k)), pool.sum({bulk.back(), pool.negate(result.deviator)})}));
   }
   result.bulk = pool.surface(std::move(bulk));
   result.trace = pool.surface(std::move(trace));

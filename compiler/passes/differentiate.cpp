@@ -368,8 +368,8 @@ class Differentiator {
     return result;
   }
 
-  /// Beside mirroring faces a transpose by images is right only where the cotangent's field has the images that
-  /// the derivative makes of its operand's.
+  /// Beside mirroring faces a transpose by images is right only where the cotangent's field has the images
+  /// that the derivative makes of its operand's.
   void mirrors() {
     std::map<std::uint32_t, std::pair<Expr, std::vector<Cotangent>>> of;  // by slope
     for (const Use& use : uses_) {

@@ -12,8 +12,8 @@ namespace ondula::passes {
 /// of that axis: then its transpose is the derivative of `other` by images alone.
 bool dual(const ir::Program& program, const ir::Field& field, const ir::Field& other, int axis, int order);
 
-/// One of the cotangent's targets: whose images are right for the derivatives that will be taken of it, if there
-/// is one.
+/// One of the cotangent's targets: whose images are right for the derivatives that will be taken of it, if
+/// there is one.
 ir::Field product_field(const ir::Program& physical, const std::vector<Use>& uses,
                         const Cotangent& cotangent);
 

@@ -18,8 +18,8 @@ class LaunchBinder {
  public:
   LaunchBinder(const ir::KernelSet& set, const EngineSetup& setup, const device::Device& device,
                const jit::HostModule& module, Arrays& arrays, int halo);
-  /// `parity` tells which slot of second-order fields holds the present (arrays.hpp). Fields of the history have
-  /// no array yet: their arguments are null. Throws InternalError for an array that was not allocated.
+  /// `parity` tells which slot of second-order fields holds the present (arrays.hpp). Fields of the history
+  /// have no array yet: their arguments are null. Throws InternalError for an array that was not allocated.
   device::Launch launch(const ir::Kernel& kernel, int parity) const;
 
  private:

@@ -1,163 +1,54 @@
-// Small random experiments for linearised modelling, and what is measured of them.
+// Linearised modelling of random problems, and what is measured of it.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <map>
-#include <random>
 #include <span>
-#include <string>
-#include <vector>
 
-#include "equations/equations.hpp"
-#include "runtime/propagator.hpp"
+#include "tests/runtime/gradient/problem.hpp"
 
 namespace ondula::test {
 
-/// What distinguishes one experiment from another.
-struct BornCase {
-  std::string equation = "acoustic";
-  int dims = 2;
-  int order = 4;
-  /// One letter for each face, axis by axis, minus first, repeated: l a layer, f free surface, r rigid wall,
-  /// p periodic.
-  std::string faces = "l";
-  Backend backend = Backend::reference;
-  DType dtype = DType::float64;
-  int substeps = 1;
-  /// vs = 0 in the middle third of the nodes, or, with `sea`, in the first.
-  bool fluid = false, sea = false;
-  double kappa = 1;
-};
-
-/// A medium that varies from node to node, sources and receivers off the grid points, some beside the first
-/// face of the first axis, a perturbation of every parameter.
-class BornSetup {
- public:
-  explicit BornSetup(const BornCase& given) : c(given) {
-    grid.axes = default_axes(c.dims);
-    for (int a = 0; a < c.dims; ++a) {
-      grid.shape.push_back(shape[static_cast<std::size_t>(a)] + (c.dims == 1 ? 10 : c.dims == 3 ? -4 : 0));
-      grid.spacing.push_back(10 + a);
-      grid.origin.push_back(0);
-      grid.faces.push_back({face(2 * a), face(2 * a + 1)});
+/// A random problem and a perturbation of every parameter, as large as the parameter; none where vs is 0.
+struct BornSetup {
+  explicit BornSetup(const Setting& setting) : problem(random_problem(setting)), random(setting.seed + 100) {
+    problem.options.threads = 1;
+    problem.options.compile_later = true;
+    for (const auto& [name, values] : problem.models) {
+      std::vector<double> change = noise(random, values.size(), mean(values));
+      for (std::size_t i = 0; i < values.size(); ++i) change[i] = values[i] == 0 ? 0 : change[i];
+      perturbation[name] = std::move(change);
     }
-    options.dt = c.substeps == 1 ? 8e-4 : 2.4e-3;
-    options.steps = c.substeps > 1 || c.dims == 3 ? 30 : 60;
-    options.substeps = c.substeps;
-    options.order = c.order;
-    options.dtype = c.dtype;
-    options.backend = c.backend;
-    options.threads = 1;
-    options.absorb.frequency = 15;
-    options.absorb.velocity = 3000;
-    options.absorb.kappa = c.kappa;
-    options.compile_later = true;
-    medium();
-    points();
   }
 
-  Propagator propagator() const { return propagator(models); }
-  Propagator propagator(const std::map<std::string, std::vector<double>>& medium) const {
-    Propagator result(equations::find(c.equation), grid, options);
-    for (const auto& [name, values] : medium) result.set_model(name, values);
-    return result;
+  Propagator propagator() const { return problem.propagator(); }
+  Propagator propagator(const Arrays& models) const {
+    Problem other = problem;
+    other.models = models;
+    return other.propagator();
   }
 
   /// The models moved by `h` along the perturbation.
-  std::map<std::string, std::vector<double>> moved(double h) const {
-    auto result = models;
+  Arrays moved(double h) const {
+    Arrays result = problem.models;
     for (auto& [name, values] : result) {
-      const auto found = perturbation.find(name);
-      for (std::size_t i = 0; found != perturbation.end() && i < values.size(); ++i)
-        values[i] += h * found->second[i];
+      for (std::size_t i = 0; i < values.size(); ++i) values[i] += h * perturbation.at(name)[i];
     }
     return result;
   }
 
-  double random() { return std::uniform_real_distribution<double>(-1, 1)(generator_); }
-  std::span<const Shot> shots() const { return {&shot, 1}; }
+  std::span<const Shot> shots() const { return problem.shots; }
 
-  BornCase c;
-  Grid grid;
-  PropagatorOptions options;
-  std::map<std::string, std::vector<double>> models, perturbation;
-  Shot shot;
-
- private:
-  static constexpr std::array<std::int64_t, 3> shape = {17, 13, 14};
-
-  Face face(int number) const {
-    const char letter = c.faces[static_cast<std::size_t>(number) % c.faces.size()];
-    if (letter == 'f') return {FaceKind::free_surface, 0};
-    if (letter == 'r') return {FaceKind::rigid, 0};
-    if (letter == 'p') return {FaceKind::periodic, 0};
-    return {FaceKind::absorbing, 5};
+  static double mean(const std::vector<double>& values) {
+    double sum = 0;
+    for (const double v : values) sum += v;
+    return sum / static_cast<double>(values.size());
   }
 
-  void add(const std::string& name, double mean, double spread) {
-    std::size_t nodes = 1;
-    for (const std::int64_t n : grid.shape) nodes *= static_cast<std::size_t>(n);
-    std::vector<double>& values = models[name];
-    std::vector<double>& change = perturbation[name];
-    for (std::size_t i = 0; i < nodes; ++i) {
-      const bool within = c.sea ? i < nodes / 3 : c.fluid && i >= nodes / 3 && i < 2 * nodes / 3;
-      const bool none = name == "vs" && within;
-      values.push_back(none ? 0 : mean + spread * random());
-      change.push_back(none ? 0 : mean * random());
-    }
-  }
-
-  void medium() {
-    add("vp", 2500, 400);
-    if (c.equation != "acoustic") add("rho", 2000, 300);
-    if (c.equation == "elastic") add("vs", 1200, 300);
-  }
-
-  std::vector<double> position(bool beside) {
-    std::vector<double> result;
-    for (std::size_t a = 0; a < grid.shape.size(); ++a)
-      result.push_back(static_cast<double>(grid.shape[a] - 1) * grid.spacing[a] * (0.5 + 0.5 * random()));
-    if (beside) result[0] = 0.3 * grid.spacing[0];
-    return result;
-  }
-
-  void points() {
-    const bool elastic = c.equation == "elastic";
-    const auto n = static_cast<std::size_t>(c.dims);
-    for (int k = 0; k < 4; ++k) {
-      Source source;
-      source.position = position(k >= 2);
-      for (std::int64_t i = 0; i < options.steps; ++i) source.wavelet.push_back(random());
-      if (!elastic) {
-        source.field = "u";
-        if (k == 3) source.scaling = Scaling::raw;
-        if (k == 3) source.strength = 1e-6;
-      } else if (k % 2 == 1) {
-        source.kind = SourceKind::force;
-        for (std::size_t a = 0; a < n; ++a) source.components.push_back(random());
-      } else {
-        source.kind = SourceKind::moment_rate;
-        source.strength = 1e3;
-        source.components.resize(n * n);
-        for (std::size_t a = 0; a < n; ++a) {
-          for (std::size_t b = 0; b <= a; ++b)
-            source.components[a * n + b] = source.components[b * n + a] = random();
-        }
-      }
-      shot.sources.push_back(source);
-    }
-    std::vector<std::string> fields = {"u"};
-    if (elastic) fields = {"v.z", "s.zz", "pressure", "e.zz"};
-    if (elastic && c.dims > 1) fields.insert(fields.end(), {"v.x", "s.zx", "e.zx"});
-    for (const std::string& field : fields) {
-      for (int k = 0; k < 3; ++k) shot.receivers.push_back({field, position(k == 2)});
-    }
-  }
-
-  std::mt19937 generator_{7};
+  Problem problem;
+  Random random;
+  Arrays perturbation;
 };
 
 /// The largest difference over the largest value, field by field.
@@ -177,7 +68,7 @@ inline double largest_difference(const Records& a, const Records& b) {
 }
 
 /// |<Born m, d> - <m, gradient d>| over the product of the norms, for random d of the fields' sizes.
-inline double born_dot_error(const BornCase& c) {
+inline double born_dot_error(const Setting& c) {
   BornSetup setup(c);
   Propagator propagator = setup.propagator();
   const Records linear = propagator.born(setup.shots(), setup.perturbation);
@@ -189,7 +80,7 @@ inline double born_dot_error(const BornCase& c) {
     size = std::sqrt(size / static_cast<double>(traces.data.size()));
     Traces& own = adjoint[0][field] = traces;
     for (std::size_t i = 0; i < own.data.size(); ++i) {
-      own.data[i] = size > 0 ? setup.random() / size : 0;
+      own.data[i] = size > 0 ? (2 * setup.random.uniform() - 1) / size : 0;
       left += own.data[i] * traces.data[i];
       of_records += size > 0 ? traces.data[i] * traces.data[i] / (size * size) : 0;
       of_adjoint += own.data[i] * own.data[i] * size * size;
@@ -210,7 +101,7 @@ struct BornDifferences {
       0;  ///< log2 of how the first order's remainder falls over the last halving, 2 if born is right
 };
 
-inline BornDifferences born_differences(const BornCase& c, const State& start = {}) {
+inline BornDifferences born_differences(const Setting& c, const State& start = {}) {
   const BornSetup setup(c);
   const auto forward = [&](double h) {
     Propagator propagator = setup.propagator(setup.moved(h));

@@ -96,7 +96,8 @@ std::string text(const Setting& s) {
   return fmt::format("{} {}-D, order {}, faces {}, {}, {}, {} substeps{}{}, kappa {}", s.equation, s.dims,
                      s.order, s.faces, s.backend == Backend::host ? "host" : "reference",
                      s.dtype == DType::float32 ? "float32" : "float64", s.substeps,
-                     s.initial ? ", initial state" : "", s.fluid ? ", fluid" : "", s.kappa);
+                     s.initial ? ", initial state" : "",
+                     s.fluid ? s.middle ? ", fluid in the middle" : ", fluid" : "", s.kappa);
 }
 
 std::size_t Problem::nodes() const {
@@ -159,7 +160,10 @@ Problem random_medium(const Setting& s) {
   if (s.equation != "acoustic") p.models["rho"] = around(2000, 300);
   if (s.equation == "elastic") {
     p.models["vs"] = around(1200, 200);
-    if (s.fluid) std::fill_n(p.models["vs"].begin(), p.nodes() / 3, 0.0);
+    if (s.fluid) {
+      const auto third = static_cast<std::ptrdiff_t>(p.nodes() / 3);
+      std::fill_n(p.models["vs"].begin() + (s.middle ? third : 0), third, 0.0);
+    }
   }
   if (s.initial) p.initial = random_state(p, random);
   return p;

@@ -23,6 +23,7 @@ struct Setting {
   int substeps = 1;
   bool initial = false;  ///< an initial state of noise
   bool fluid = false;    ///< vs = 0 in the upper third
+  bool middle = false;   ///< the fluid lies in the middle third instead
   double kappa = 1;
   std::int64_t steps = 40;
   std::uint64_t seed = 1;

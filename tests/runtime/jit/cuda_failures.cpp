@@ -120,7 +120,8 @@ TEST_CASE("cuda: without NVRTC the error says where it was looked for") {
   CHECK(holds(status.problem, "libnvrtc.so.13 cannot be opened: "));
 }
 
-// The loader reads LD_LIBRARY_PATH when a process starts, so the hidden library needs a process of its own.
+// Not a test by itself: C18 below runs it in a process of its own, since the loader reads LD_LIBRARY_PATH
+// when a process starts, and fails where it fails.
 TEST_CASE("cuda builtins hidden" * doctest::skip()) {
   jit::CudaCompiler compiler({.directory = "off"});
   try {
