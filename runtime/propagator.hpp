@@ -164,7 +164,7 @@ class ONDULA_API Propagator {
   /// Models the shots, keeping what the way back needs, then runs the adjoint: derivatives of the sum over
   /// shots of the misfits that `misfit` gives for their records. Throws UserError as forward does, and for a
   /// parameter the equation does not have, storage that is off, a derivative of another shape than the
-  /// records, an equation without an adjoint. state() is empty afterwards.
+  /// records, an equation without an adjoint. state() is empty afterwards; on_step's callback is not called.
   Gradient gradient(std::span<const Shot> shots, const MisfitFunction& misfit,
                     const GradientOptions& options = {});
   /// The same where dJ/drecords is known beforehand, shot by shot: the transpose of the linearised modelling,
