@@ -20,6 +20,9 @@ Environment read_environment() {
   environment.cache_limit = variable("ONDULA_CACHE_LIMIT");
   environment.clang_module = variable("ONDULA_CLANG_MODULE");
   environment.cpu_features = variable("ONDULA_CPU_FEATURES");
+  environment.cuda_driver = variable("ONDULA_CUDA_DRIVER");
+  environment.cuda_stand_in = variable("ONDULA_CUDA_SIM");
+  environment.cuda_graphs = variable("ONDULA_CUDA_GRAPHS");
   environment.data = variable("ONDULA_DATA");
   environment.cuda_home = variable("CUDA_HOME");
   environment.cuda_path = variable("CUDA_PATH");

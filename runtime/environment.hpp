@@ -14,13 +14,16 @@ struct Environment {
   std::string clang_module;  ///< ONDULA_CLANG_MODULE: path of libondula-clang.so, instead of the usual places
   std::string cpu_features;  ///< ONDULA_CPU_FEATURES: features to compile for ("avx2,fma") or to leave out
                              ///< ("-avx512f")
-  std::string data;          ///< ONDULA_DATA: the folder of the real models and reference records
-  std::string cuda_home;     ///< CUDA_HOME: a CUDA toolkit's folder, where NVRTC is looked for first
-  std::string cuda_path;     ///< CUDA_PATH: another one, looked at next
-  std::string library_path;  ///< LD_LIBRARY_PATH: the loader's, told of where a library is missing
-  std::string path;          ///< PATH: where `ondula doctor` looks for programs
-  std::string cache_home;    ///< XDG_CACHE_HOME: where a user's caches live
-  std::string home;          ///< HOME: used when XDG_CACHE_HOME is unset
+  std::string cuda_driver;   ///< ONDULA_CUDA_DRIVER: the CUDA driver's library, instead of libcuda.so.1
+  std::string cuda_stand_in;  ///< ONDULA_CUDA_SIM: path of libondula-cuda-sim.so, instead of the usual places
+  std::string cuda_graphs;    ///< ONDULA_CUDA_GRAPHS: "off" launches every kernel by itself
+  std::string data;           ///< ONDULA_DATA: the folder of the real models and reference records
+  std::string cuda_home;      ///< CUDA_HOME: a CUDA toolkit's folder, where NVRTC is looked for first
+  std::string cuda_path;      ///< CUDA_PATH: another one, looked at next
+  std::string library_path;   ///< LD_LIBRARY_PATH: the loader's, told of where a library is missing
+  std::string path;           ///< PATH: where `ondula doctor` looks for programs
+  std::string cache_home;     ///< XDG_CACHE_HOME: where a user's caches live
+  std::string home;           ///< HOME: used when XDG_CACHE_HOME is unset
   std::string
       temporary;  ///< TMPDIR: where the source of a failed compile goes without a cache; "/tmp" when unset
 };

@@ -22,12 +22,12 @@ using GraphExec = struct GraphExecHandle*;
 /// CUresult, those that are told apart.
 namespace result {
 inline constexpr Result success = 0, invalid_value = 1, out_of_memory = 2, not_initialized = 3,
-                        deinitialized = 4, stub_library = 34, no_device = 100, invalid_device = 101,
-                        invalid_image = 200, invalid_context = 201, no_binary_for_gpu = 209,
-                        unsupported_ptx_version = 222, device_unavailable = 46, invalid_source = 300,
-                        invalid_handle = 400, not_found = 500, not_ready = 600, illegal_address = 700,
-                        launch_out_of_resources = 701, launch_timeout = 702, launch_failed = 719,
-                        system_not_ready = 802, system_driver_mismatch = 803,
+                        deinitialized = 4, stub_library = 34, driver_too_old = 35, no_device = 100,
+                        invalid_device = 101, invalid_image = 200, invalid_context = 201,
+                        no_binary_for_gpu = 209, unsupported_ptx_version = 222, device_unavailable = 46,
+                        invalid_source = 300, invalid_handle = 400, not_found = 500, not_ready = 600,
+                        illegal_address = 700, launch_out_of_resources = 701, launch_timeout = 702,
+                        launch_failed = 719, system_not_ready = 802, system_driver_mismatch = 803,
                         stream_capture_unsupported = 900, stream_capture_invalidated = 901, unknown = 999;
 }  // namespace result
 

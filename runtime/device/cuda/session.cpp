@@ -1,0 +1,108 @@
+// Retaining and losing a device's primary context.
+// SPDX-License-Identifier: MIT
+#include "runtime/device/cuda/session.hpp"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+namespace ondula::cuda {
+
+Session::Session(std::shared_ptr<const Driver> driver, int number)
+    : driver_(std::move(driver)), number_(number) {
+  const std::vector<DeviceFacts>& devices = driver_->devices();
+  if (number < 0 || number >= static_cast<int>(devices.size())) {
+    std::string known;
+    for (std::size_t d = 0; d < devices.size(); ++d)
+      known += fmt::format("{}{} ({})", d == 0 ? "" : ", ", d, devices[d].name);
+    throw UserError(fmt::format("there is no CUDA device {}; there are: {}", number, known));
+  }
+  const auto start = [&](const auto& entry, auto... arguments) {
+    const Result result = entry.function(arguments...);
+    if (result != result::success)
+      throw DeviceError(failure_text(*driver_, result, entry.name, joined(arguments...)), entry.name, result);
+  };
+  start(functions().device_get, &device_, number);
+  Context context = nullptr;
+  start(functions().primary_retain, &context, device_);
+  context_ = context;
+}
+
+Session::~Session() {
+  if (context_ != nullptr) functions().primary_release.function(device_);
+}
+
+const DeviceFacts& Session::facts() const { return driver_->devices()[static_cast<std::size_t>(number_)]; }
+
+void Session::require_alive() const {
+  if (alive()) return;
+  throw DeviceError(
+      fmt::format("CUDA device {} was lost to this run by an earlier error: {}", number_, lost_), "",
+      result::invalid_context);
+}
+
+void Session::fail(Result result, const char* call, const std::string& arguments) {
+  const std::string text = fmt::format("CUDA device {} ({}): {}", number_, facts().name,
+                                       failure_text(*driver_, result, call, arguments));
+  if (!is_sticky(result)) throw DeviceError(text, call, result);
+  abandon(text);
+  throw DeviceError(text + ". What was on the device is lost; the next run begins anew", call, result);
+}
+
+/// Letting go at once makes room for a new context where nobody else holds the broken one: the driver then
+/// destroys it with all it had.
+void Session::abandon(const std::string& reason) noexcept {
+  if (context_ == nullptr) return;
+  try {
+    lost_ = reason;
+  } catch (...) {
+    lost_.clear();  // no memory for the reason: dead without one
+  }
+  while (depth_ > 0) pop();
+  functions().primary_release.function(device_);
+  context_ = nullptr;
+}
+
+bool Session::push() noexcept {
+  if (functions().context_push.function(context_) != result::success) return false;
+  ++depth_;
+  return true;
+}
+
+void Session::pop() noexcept {
+  --depth_;
+  Context ignored = nullptr;
+  functions().context_pop.function(&ignored);
+}
+
+Scope::Scope(Session& session) : session_(session) {
+  session.require_alive();
+  const Result result = session.functions().context_push.function(session.context_);
+  if (result != result::success)
+    session.fail(result, session.functions().context_push.name, Session::joined(session.context_));
+  ++session.depth_;
+}
+
+Scope::~Scope() {
+  if (session_.alive()) session_.pop();
+}
+
+OwnedStream make_stream(const std::shared_ptr<Session>& session) {
+  Stream stream = nullptr;
+  session->call(session->functions().stream_create, &stream, stream_non_blocking);
+  return {session, stream};
+}
+
+OwnedEvent make_event(const std::shared_ptr<Session>& session) {
+  Event event = nullptr;
+  session->call(session->functions().event_create, &event, event_disable_timing);
+  return {session, event};
+}
+
+OwnedPinned make_pinned(const std::shared_ptr<Session>& session, std::size_t bytes) {
+  void* data = nullptr;
+  session->call(session->functions().host_allocate, &data, bytes, host_memory_portable);
+  return {session, data};
+}
+
+}  // namespace ondula::cuda
