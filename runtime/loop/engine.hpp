@@ -17,6 +17,7 @@
 #include "runtime/loop/model.hpp"
 #include "runtime/loop/sensitivity.hpp"
 #include "runtime/loop/snapshot.hpp"
+#include "runtime/loop/watch.hpp"
 
 namespace ondula::loop {
 
@@ -28,6 +29,15 @@ class History {
   /// node before them. What of save s lies outside lives[s] counts as 0.
   virtual void add_squares(const ir::Domain& domain, std::int64_t slot, const std::vector<ir::Box>& lives,
                            std::vector<double>& nodes) const = 0;
+};
+
+/// The slots of a history that go with steps: the first step's is `slot`, each further one's lies `towards`
+/// (1 or -1) from it.
+struct Kept {
+  History* history = nullptr;  ///< null: none
+  std::int64_t slot = 0;
+  std::int64_t towards = 1;
+  bool keep = false;  ///< the state after each step is kept in its slot
 };
 
 /// Fields are exchanged as the values of the padded domain (Domain::total per axis), C order, in double.
@@ -48,6 +58,16 @@ class Engine {
   virtual void set_points(std::vector<ir::PointSource> sources, std::vector<ir::PointReceiver> receivers) = 0;
   /// Step n; samples[r] is receiver r's, taken before the update. Empty: nothing is recorded.
   virtual void step(std::int64_t n, std::span<double> samples) = 0;
+  /// Steps first to first + count - 1; of first and every `every`-th after it the samples are told. `kept` is
+  /// bound before each step.
+  virtual void steps(std::int64_t first, std::int64_t count, std::int64_t every, const Watch& watch,
+                     const Kept& kept = {});
+  /// Tells the magnitude when `step` steps are done, which they are now.
+  virtual void watch_magnitude(std::int64_t step, const Watch& watch);
+  /// Tells what is still to be told.
+  virtual void finish(const Watch& /*watch*/) {}
+  /// How many samples one call of steps() had best take.
+  virtual std::int64_t stride() const { return 1; }
   /// Everything the next step depends on, as it is between two steps.
   virtual Snapshot save() const = 0;
   /// Puts back what `save` of an engine of the same kernels, domain and type gave. Throws InternalError for
@@ -67,7 +87,7 @@ class Engine {
   virtual void keep(History& history, std::int64_t slot) const = 0;
 };
 
-/// What both engines need to know.
+/// What engines need to know.
 struct EngineSetup {
   ir::Domain domain;
   ir::Symbols symbols;  ///< dt, h_AXIS

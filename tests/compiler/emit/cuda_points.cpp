@@ -17,7 +17,7 @@
 namespace ondula::test {
 namespace {
 
-/// The four kernels behind functions that run every block and thread.
+/// These kernels behind functions that run every block and thread.
 std::shared_ptr<const jit::HostModule> compiled_points() {
   const ir::CudaProgram program = passes::cuda_schedule(
       passes::compile(equations::acoustic(), {.axes = {"x"}, .order = 2, .target = passes::Target::cuda})
@@ -31,16 +31,21 @@ extern "C" void halo(float* field, const long long* to, const long long* from, c
   ONDULA_EACH(0, 4u, ondula_halo(field, to, from, sign, images, n[0], n[1], n[2], n[3], n[4], n[5]))
 }
 extern "C" void inject(float* field, const long long* cells, const long long* first, const float* weight,
-                       const int* source, const float* samples, const long long* base, const long long* n) {
+                       const int* source, const float* samples, const long long* clock, const long long* n) {
   gridDim = {2u, 1u, 1u};
   blockDim = {4u, 1u, 1u};
-  ONDULA_EACH(1, 2u, ondula_inject(field, cells, first, weight, source, samples, base, n[0], n[1], n[2], n[3]))
+  ONDULA_EACH(1, 2u, ondula_inject(field, cells, first, weight, source, samples, clock, n[0], n[1], n[2]))
 }
 extern "C" void sample(const float* field, const long long* cells, const long long* first, const double* weight,
-                       const long long* place, double* record, const long long* base, const long long* n) {
+                       const long long* place, double* record, const long long* clock, const long long* n) {
   gridDim = {2u, 1u, 1u};
   blockDim = {4u, 1u, 1u};
-  ONDULA_EACH(1, 2u, ondula_sample(field, cells, first, weight, place, record, base, n[0], n[1], n[2], n[3]))
+  ONDULA_EACH(1, 2u, ondula_sample(field, cells, first, weight, place, record, clock, n[0], n[1], n[2]))
+}
+extern "C" void set_clock(long long* clock, const long long* n) {
+  gridDim = {1u, 1u, 1u};
+  blockDim = {32u, 1u, 1u};
+  ONDULA_EACH(0, 1u, ondula_clock(clock, n[0], n[1], n[2], n[3]))
 }
 extern "C" void magnitude(const float* field, long long count, float* largest) {
   gridDim = {2u, 1u, 1u};
@@ -69,15 +74,18 @@ TEST_CASE(
   const auto module = compiled_points();
   auto* const inject = function<void(float*, const long long*, const long long*, const float*, const int*,
                                      const float*, const long long*, const long long*)>(*module, "inject");
-  // Three sources; cell 5 gets taps of all of them, cells 2 and 9 of one.
-  const Longs cells = {5, 2, 9}, first = {0, 3, 4, 5};
+  auto* const set_clock = function<void(long long*, const long long*)>(*module, "set_clock");
+  // Three sources; cell 5 gets taps of all of them, cells 2 and 9 of one; two places are empty.
+  const Longs cells = {5, 2, 9, 5, 0}, first = {0, 3, 4, 5, 5, 5};
   const Floats weight = {0.3f, -0.7f, 1e-3f, 2.5f, 0.1f};
   const std::vector<int> source = {0, 1, 2, 0, 2};
-  const Floats samples = {1, 2, 3, 0.1f, 1e7f, -3};  // two steps
-  const Longs base = {1};
+  const Floats samples = {1, 2, 3, 0.1f, 1e7f, -3};  // of steps 6 and 7, which is the last
+  Longs clock(4);
+  set_clock(clock.data(), Longs{7, 0, 1, 8}.data());
+  CHECK(clock == Longs{7, 0, 1, 8});
   Floats field(12, 0.5f), expected = field;
-  inject(field.data(), cells.data(), first.data(), weight.data(), source.data(), samples.data(), base.data(),
-         Longs{0, 2, 3, 3}.data());
+  inject(field.data(), cells.data(), first.data(), weight.data(), source.data(), samples.data(), clock.data(),
+         Longs{0, 5, 3}.data());
   for (std::size_t c = 0; c < cells.size(); ++c) {
     for (long long t = first[c]; t < first[c + 1]; ++t) {
       const auto tap = static_cast<std::size_t>(t);
@@ -87,8 +95,8 @@ TEST_CASE(
   }
   CHECK(field == expected);
   CHECK(field[5] != 0.5f);
-  inject(field.data(), cells.data(), first.data(), weight.data(), source.data(), samples.data(), base.data(),
-         Longs{1, 2, 3, 3}.data());
+  inject(field.data(), cells.data(), first.data(), weight.data(), source.data(), samples.data(), clock.data(),
+         Longs{1, 5, 3}.data());
   CHECK(field == expected);
 }
 
@@ -100,12 +108,12 @@ TEST_CASE("cuda points: receivers are sampled with the host's bits, at their pla
                     double*, const long long*, const long long*)>(*module, "sample");
   Floats field(16);
   for (std::size_t i = 0; i < field.size(); ++i) field[i] = std::sin(0.7f * static_cast<float>(i));
-  const Longs cells = {1, 2, 3, 7, 7}, first = {0, 3, 4, 5}, place = {4, 0, 2}, base = {7};
+  const Longs cells = {1, 2, 3, 7, 7}, first = {0, 3, 4, 5, 5}, place = {4, 0, 2, -1}, clock = {7, 1, 0, 0};
   const std::vector<double> weight = {0.25, 0.5, 0.1, 1, 1.0 / 3};
   std::vector<double> record(15, -1);
-  // Step 8 of a record that begins at step 6, five receivers in all.
-  sample(field.data(), cells.data(), first.data(), weight.data(), place.data(), record.data(), base.data(),
-         Longs{1, 6, 3, 5}.data());
+  // A row after the record's row 1, five receivers in all, of which one place is empty.
+  sample(field.data(), cells.data(), first.data(), weight.data(), place.data(), record.data(), clock.data(),
+         Longs{1, 4, 5}.data());
   const auto device = device::make_host_device(1);
   device::Buffer buffer = device->allocate(field.size() * sizeof(float));
   device->upload(buffer, 0, field.data(), field.size() * sizeof(float));

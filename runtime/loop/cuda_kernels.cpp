@@ -1,0 +1,45 @@
+// From a compilation to a cubin.
+// SPDX-License-Identifier: MIT
+#include "runtime/loop/cuda_kernels.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "compiler/emit/cuda_launch.hpp"
+#include "compiler/emit/cuda_manifest.hpp"
+#include "compiler/emit/cuda_text.hpp"
+#include "compiler/passes/cuda_schedule.hpp"
+#include "runtime/loop/arrays.hpp"
+
+namespace ondula::loop {
+
+int cuda_index_width(const ir::KernelSet& set, const ir::Domain& domain, DType dtype, int least_halo) {
+  const std::size_t element = dtype == DType::float32 ? sizeof(float) : sizeof(double);
+  std::int64_t largest = 0;
+  for (const ArrayPlan& plan : plan_arrays(set, domain, element, least_halo)) {
+    // Kernels count from the entry at index 0, which a strip's array may lie far from.
+    largest =
+        std::max({largest, std::abs(plan.layout.origin), std::abs(plan.layout.size - plan.layout.origin)});
+  }
+  return emit::cuda_index_bits(domain, largest);
+}
+
+std::shared_ptr<const CudaKernels> make_cuda_kernels(const passes::Compilation& compilation,
+                                                     const ir::Domain& domain, DType dtype, int least_halo,
+                                                     const cuda::DeviceFacts& device,
+                                                     jit::CudaCompiler& compiler) {
+  const emit::Real real = dtype == DType::float32 ? emit::Real::float32 : emit::Real::float64;
+  const jit::CudaArchitecture architecture = compiler.architecture_for(device.major, device.minor);
+  const ir::CudaTarget target{architecture.number(), dtype == DType::float32 ? 4 : 8,
+                              cuda_index_width(compilation.kernels, domain, dtype, least_halo)};
+  auto made = std::make_shared<CudaKernels>();
+  made->program = passes::cuda_schedule(compilation.kernels, target);
+  made->module = compiler.compile({emit::cuda_text(made->program, real),
+                                   compilation.physical.equation,
+                                   {},
+                                   emit::cuda_manifest(made->program)},
+                                  architecture);
+  return made;
+}
+
+}  // namespace ondula::loop

@@ -1,0 +1,32 @@
+// The CUDA kernels of one step: scheduled for a device and a grid, printed, compiled.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <memory>
+
+#include "compiler/ir/cuda.hpp"
+#include "compiler/ir/domain.hpp"
+#include "compiler/passes/pipeline.hpp"
+#include "runtime/device/cuda/library.hpp"
+#include "runtime/jit/cuda_compiler.hpp"
+#include "runtime/types.hpp"
+
+namespace ondula::loop {
+
+/// What was scheduled, and its binary.
+struct CudaKernels {
+  ir::CudaProgram program;
+  std::shared_ptr<const jit::CudaModule> module;
+};
+
+/// Kernels for `device` of a compilation with Target::cuda, on any grid whose largest element offset needs as
+/// many bits as on `domain` with at least `least_halo` cells of halo. Throws as CudaCompiler does.
+std::shared_ptr<const CudaKernels> make_cuda_kernels(const passes::Compilation& compilation,
+                                                     const ir::Domain& domain, DType dtype, int least_halo,
+                                                     const cuda::DeviceFacts& device,
+                                                     jit::CudaCompiler& compiler);
+
+/// 32 or 64: the width of indices that the arrays of `set` need on `domain`.
+int cuda_index_width(const ir::KernelSet& set, const ir::Domain& domain, DType dtype, int least_halo);
+
+}  // namespace ondula::loop
