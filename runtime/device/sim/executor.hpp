@@ -31,6 +31,7 @@ struct Parameter {
   std::size_t bytes = 0;
   std::size_t alignment = 1;
   bool pointer = false;
+  std::string name;  ///< as the text has it; may be empty
 };
 
 /// What is known of a kernel without running it.
@@ -54,6 +55,8 @@ class Program {
   /// Loads what compile() made. Throws RuntimeError where the bytes are no such binary or are damaged.
   static std::shared_ptr<Program> load(std::span<const std::byte> binary);
   virtual ~Program() = default;
+  /// The bytes of the binary that begins at `image`, told from its first 64; 0 where it is none (PTX text).
+  static std::size_t bytes_at(const void* image);
   /// The kernel called `name`, or nullptr; it lives as long as the program.
   virtual const Kernel* find(const std::string& name) const = 0;
   /// In the text's order.
