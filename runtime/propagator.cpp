@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compiler/emit/host_text.hpp"
-#include "compiler/emit/manifest.hpp"
 #include "compiler/error.hpp"
 #include "compiler/passes/surface.hpp"
 #include "runtime/domain.hpp"
@@ -56,7 +54,7 @@ double dominant_frequency(std::span<const Shot> shots, const PropagatorOptions& 
 }  // namespace
 
 Propagator::Impl::Impl(const EquationDefinition& equation, const PropagatorOptions& options)
-    : options_(options), equation_(equation) {
+    : options_(options), machine_(options_), equation_(equation) {
   options_.log = outside(options.log);
   options_.cancel = outside(options.cancel);
   options_.progress = outside(options.progress);
@@ -65,21 +63,21 @@ Propagator::Impl::Impl(const EquationDefinition& equation, const PropagatorOptio
 void Propagator::Impl::open(const Grid& grid) {
   grid_ = grid;
   require_finite_time(options_);
-  passes::PipelineOptions pipeline{grid.axes, options_.order, options_.absorb.kappa > 1.0, false};
   domain_ = make_domain(grid, options_.order);  // before compiling: a wrong grid need not wait
   const auto begin = Clock::now();
-  compilation_ = passes::compile(equation_, pipeline);
+  compilation_ = passes::compile(equation_, pipeline());
   timings_.compile = since(begin);
   passes::require_surface(compilation_.physical, domain_);
   if (!options_.compile_later) compile();
 }
 
 void Propagator::Impl::compile() {
-  if (options_.backend == Backend::host && !module_) compile_kernels();
+  if (!machine_.reference() && !kernels_.ready()) compile_kernels();
 }
 
 Limits Propagator::Impl::begin_run(std::span<const Shot> shots, std::optional<std::int64_t> steps) {
   if (steps && *steps < 0) throw UserError(fmt::format("steps = {}: it must be 0 or more", *steps));
+  leave_unsound_device();
   steps_ = steps.value_or(options_.steps);
   shots_ = static_cast<std::int64_t>(shots.size());
   timings_.first = timings_.steady = 0;
@@ -136,24 +134,14 @@ double Propagator::Impl::time_offset(const std::string& field) const {
 
 void Propagator::Impl::compile_kernels() {
   const auto begin = Clock::now();
-  module_ = compiled(compilation_);
+  machine_.ready();
+  kernels_ = machine_.compile(compilation_, domain_, 0);
   timings_.compile += since(begin);
-  timings_.compiled = !module_->record().cache_hit;
+  timings_.compiled = kernels_.compiled();
 }
 
-void Propagator::Impl::ready_compiler() {
-  if (!options_.compiler)
-    options_.compiler = std::make_shared<jit::HostCompiler>(options_.cache, options_.log);
-}
-
-std::shared_ptr<const jit::HostModule> Propagator::Impl::compiled(const passes::Compilation& compilation) {
-  const emit::Real real = options_.dtype == DType::float32 ? emit::Real::float32 : emit::Real::float64;
-  ready_compiler();
-  return options_.compiler->compile({emit::host_text(compilation.kernels, real),
-                                     compilation.physical.equation,
-                                     {},
-                                     emit::manifest(compilation.kernels, real),
-                                     emit::host_parts(compilation.kernels)});
+passes::PipelineOptions Propagator::Impl::pipeline() const {
+  return {grid_.axes, options_.order, options_.absorb.kappa > 1.0, false, machine_.target()};
 }
 
 void Propagator::Impl::fix_layer(const Speeds& now, std::span<const Shot> shots) {
@@ -197,12 +185,18 @@ loop::EngineSetup Propagator::Impl::engine_setup() const {
 }
 
 void Propagator::Impl::make_engine() {
-  if (options_.backend == Backend::reference) {
-    engine_ = loop::make_reference_engine(compilation_, engine_setup());
-    return;
-  }
-  device_ = device::make_host_device(options_.threads, options_.poison, options_.device_bytes_limit);
-  engine_ = loop::make_compiled_engine(compilation_, engine_setup(), *device_, module_);
+  device_ = machine_.make_device();
+  engine_ = machine_.make_engine(compilation_, engine_setup(), device_.get(), kernels_);
+}
+
+void Propagator::Impl::leave_unsound_device() {
+  if (!device_ || device_->sound()) return;
+  engine_.reset();
+  if (adjoint_) adjoint_->release();
+  release_born();
+  state_known_ = false;
+  models_changed_ = true;
+  device_.reset();
 }
 
 }  // namespace ondula

@@ -21,8 +21,9 @@
 namespace ondula {
 
 namespace jit {
+class CudaCompiler;
 class HostCompiler;
-}
+}  // namespace jit
 
 /// The run was cancelled by the caller's `cancel`.
 class ONDULA_API Cancelled : public Error {
@@ -58,8 +59,15 @@ struct PropagatorOptions {
   /// Shared by propagators of one process so that each text is compiled, and each failure found, once; unset:
   /// one of its own, over `cache`.
   std::shared_ptr<jit::HostCompiler> compiler;
-  std::function<void(const std::string&)> log;    ///< warnings; unset: dropped
-  std::function<bool()> cancel;                   ///< polled every step; true throws Cancelled
+  /// The same for the backends cuda and cuda-sim.
+  std::shared_ptr<jit::CudaCompiler> cuda_compiler;
+  int device = 0;  ///< which CUDA device
+  /// The caller's CUDA stream (a CUstream of the device's primary context), in whose order all kernels run;
+  /// null: one of its own.
+  void* stream = nullptr;
+  std::function<void(const std::string&)> log;  ///< warnings; unset: dropped
+  /// Polled every step, on CUDA devices every 48 samples; true throws Cancelled.
+  std::function<bool()> cancel;
   std::function<void(const Progress&)> progress;  ///< called now and then
   /// Most bytes the device may hold, 0: what there is. A run that would need more throws RuntimeError.
   std::size_t device_bytes_limit = 0;

@@ -9,10 +9,16 @@
 #include <algorithm>
 
 #include "compiler/error.hpp"
+#include "runtime/loop/arrays.hpp"
 
 namespace ondula {
 
 Propagator::Impl::~Impl() = default;
+
+int Propagator::Impl::Adjoint::least_halo() const {
+  return std::max(loop::common_halo(compilation.forward.kernels),
+                  loop::common_halo(compilation.backward.kernels));
+}
 
 void Propagator::Impl::Adjoint::release() {
   history.reset();

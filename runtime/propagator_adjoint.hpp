@@ -17,13 +17,15 @@ struct Propagator::Impl::Adjoint {
   bool unscaled = false;
   std::int64_t models = -1;  ///< which of the Propagator's models the engines have
   passes::AdjointCompilation compilation;
-  std::shared_ptr<const jit::HostModule> keep_module, back_module;
+  StepKernels keep_kernels, back_kernels;
   std::unique_ptr<loop::Engine> keep, back;
   std::unique_ptr<loop::History> history;
   std::int64_t steps = 0;     ///< of the history
   std::size_t receivers = 0;  ///< of the forward run, with those of slopes
   std::map<std::string, std::map<ir::Extents, double>> injected;
 
+  /// Of both engines' full arrays.
+  int least_halo() const;
   /// Gives back the engines' memory and the history; kernels stay.
   void release();
   /// Sources, receivers and, after them, the receivers' slopes.

@@ -62,24 +62,21 @@ void Propagator::Impl::ready_born(const loop::Perturbation& perturbation) {
   if (!born_) {
     const auto begin = Clock::now();
     auto born = std::make_unique<Born>();
-    const passes::PipelineOptions pipeline{grid_.axes, options_.order, options_.absorb.kappa > 1.0, false};
-    born->compilation = passes::compile_born(equation_, pipeline);
-    if (options_.backend == Backend::host) born->module = compiled(born->compilation.step);
+    born->compilation = passes::compile_born(equation_, pipeline());
+    machine_.ready();
+    // A state to start from is one of the forward run's arrays.
+    born->kernels =
+        machine_.compile(born->compilation.step, domain_, loop::common_halo(compilation_.kernels));
     timings_.compile = since(begin);
-    timings_.compiled = born->module && !born->module->record().cache_hit;
+    timings_.compiled = born->kernels.compiled();
     born_ = std::move(born);
   }
   if (!born_->engine) {
     const passes::Compilation& step = born_->compilation.step;
     loop::EngineSetup setup = engine_setup();
-    // A state to start from is one of the forward run's arrays.
     setup.least_halo = loop::common_halo(compilation_.kernels);
-    if (options_.backend == Backend::reference) {
-      born_->engine = loop::make_reference_engine(step, setup);
-    } else {
-      device_ = device::make_host_device(options_.threads, options_.poison, options_.device_bytes_limit);
-      born_->engine = loop::make_compiled_engine(step, setup, *device_, born_->module);
-    }
+    device_ = machine_.make_device();
+    born_->engine = machine_.make_engine(step, setup, device_.get(), born_->kernels);
   }
   born_->engine->set_models(models_);
   born_->engine->set_perturbation(perturbation);

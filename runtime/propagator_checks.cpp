@@ -86,8 +86,7 @@ void Propagator::Impl::estimate_gradient(Estimate& e) const {
     return;
   }
   try {
-    const passes::PipelineOptions pipeline{grid_.axes, options_.order, options_.absorb.kappa > 1.0, false};
-    const passes::AdjointCompilation both = passes::compile_adjoint(equation_, pipeline);
+    const passes::AdjointCompilation both = passes::compile_adjoint(equation_, pipeline());
     const int halo =
         std::max(loop::common_halo(both.forward.kernels), loop::common_halo(both.backward.kernels));
     const auto slots = static_cast<std::size_t>(options_.steps * e.substeps + 1);
@@ -125,7 +124,7 @@ Estimate Propagator::Impl::estimate(std::span<const Shot> shots) const {
   e.points = 1;
   for (const std::int64_t n : grid_.shape) e.points *= n;
   e.padded_points = domain_.points();
-  if (options_.backend == Backend::host) {
+  if (!machine_.reference()) {
     e.device_bytes = loop::compiled_engine_bytes(compilation_, domain_, options_.dtype);
     estimate_gradient(e);
   }

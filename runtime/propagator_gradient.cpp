@@ -210,36 +210,30 @@ void Propagator::Impl::ready_adjoint(const GradientOptions& options) {
     auto fresh = std::make_unique<Adjoint>();
     fresh->unscaled = unscaled;
     const auto begin = Clock::now();
-    passes::PipelineOptions pipeline{grid_.axes, options_.order, options_.absorb.kappa > 1.0, false};
-    fresh->compilation = passes::compile_adjoint(equation_, pipeline, unscaled);
-    if (options_.backend == Backend::host) {
-      ready_compiler();  // before two threads ask for it
-      auto back = std::async(std::launch::async, [&] { return compiled(fresh->compilation.backward); });
-      fresh->keep_module = compiled(fresh->compilation.forward);
-      fresh->back_module = back.get();
+    fresh->compilation = passes::compile_adjoint(equation_, pipeline(), unscaled);
+    machine_.ready();
+    const auto compile = [&](const passes::Compilation& c) {
+      return machine_.compile(c, domain_, fresh->least_halo());
+    };
+    if (!machine_.reference()) {
+      auto back = std::async(std::launch::async, [&] { return compile(fresh->compilation.backward); });
+      fresh->keep_kernels = compile(fresh->compilation.forward);
+      fresh->back_kernels = back.get();
     }
     timings_.compile = since(begin);
-    timings_.compiled = fresh->keep_module && !fresh->keep_module->record().cache_hit;
+    timings_.compiled = fresh->keep_kernels.compiled();
     adjoint_ = std::move(fresh);
   }
   Adjoint& own = *adjoint_;
   own.require_room(domain_);
   if (!own.keep) {
     loop::EngineSetup setup = engine_setup();
-    setup.least_halo = std::max(loop::common_halo(own.compilation.forward.kernels),
-                                loop::common_halo(own.compilation.backward.kernels));
+    setup.least_halo = own.least_halo();
     own.history.reset();  // it is of the device that goes
-    std::unique_ptr<loop::Engine> keep, back;
-    if (options_.backend == Backend::reference) {
-      keep = loop::make_reference_engine(own.compilation.forward, setup);
-      back = loop::make_reference_engine(own.compilation.backward, setup);
-    } else {
-      device_ = device::make_host_device(options_.threads, options_.poison, options_.device_bytes_limit);
-      keep = loop::make_compiled_engine(own.compilation.forward, setup, *device_, own.keep_module);
-      back = loop::make_compiled_engine(own.compilation.backward, setup, *device_, own.back_module);
-    }
+    device_ = machine_.make_device();
+    auto keep = machine_.make_engine(own.compilation.forward, setup, device_.get(), own.keep_kernels);
+    own.back = machine_.make_engine(own.compilation.backward, setup, device_.get(), own.back_kernels);
     own.keep = std::move(keep);
-    own.back = std::move(back);
   }
   if (own.models != models_version_) {
     own.models = -1;
@@ -350,7 +344,7 @@ void Propagator::Impl::gather_models(const loop::Sensitivity& sensitivity,
         for (std::int64_t k = begin; k < end; ++k) slab(slabs[static_cast<std::size_t>(2 * k) + first]);
       };
       const auto count = static_cast<std::int64_t>((slabs.size() + 1 - first) / 2);
-      if (options_.backend == Backend::host)
+      if (device_)
         device_->parallel(count, run);
       else
         run(0, count);

@@ -18,6 +18,7 @@
 #include "runtime/floating_point.hpp"
 #include "runtime/loop/engine.hpp"
 #include "runtime/loop/sensitivity.hpp"
+#include "runtime/machine.hpp"
 #include "runtime/propagator.hpp"
 #include "runtime/shot_points.hpp"
 #include "runtime/stability.hpp"
@@ -106,14 +107,14 @@ class Propagator::Impl {
   void compile_kernels();
   /// Every check of a call that runs `shots` for `steps` samples, and its beginning.
   Limits begin_run(std::span<const Shot> shots, std::optional<std::int64_t> steps);
-  /// The compiler that is shared, or one of its own; not thread-safe where there is none yet.
-  void ready_compiler();
-  std::shared_ptr<const jit::HostModule> compiled(const passes::Compilation& compilation);
+  passes::PipelineOptions pipeline() const;
   /// r, c_max and f_c are fixed by the first call (numerics.md, Time).
   void ready_engine(const Speeds& now, std::span<const Shot> shots);
   void fix_layer(const Speeds& now, std::span<const Shot> shots);
   loop::EngineSetup engine_setup() const;
   void make_engine();
+  /// Gives up what is on a device that an error has left in doubt.
+  void leave_unsound_device();
 
   // propagator_gradient.cpp
   struct Adjoint;
@@ -159,7 +160,8 @@ class Propagator::Impl {
   PropagatorOptions options_;
   ir::Domain domain_;
   passes::Compilation compilation_;
-  std::shared_ptr<const jit::HostModule> module_;
+  Machine machine_;
+  StepKernels kernels_;
   std::unique_ptr<device::Device> device_;
   std::unique_ptr<loop::Engine> engine_;
   std::unique_ptr<Adjoint> adjoint_;  ///< what gradients need; engines of other calls give way to its own

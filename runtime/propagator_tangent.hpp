@@ -11,7 +11,7 @@ namespace ondula {
 /// Kernels, kept once compiled, and their engine, which gives way to those of other calls.
 struct Propagator::Impl::Born {
   passes::BornCompilation compilation;
-  std::shared_ptr<const jit::HostModule> module;
+  StepKernels kernels;
   std::unique_ptr<loop::Engine> engine;
 };
 

@@ -16,8 +16,9 @@ namespace ondula {
 /// The working type of fields and kernels.
 enum class DType { float32, float64 };
 
-/// What executes the kernels. `reference` is the whole-array oracle.
-enum class Backend { host, reference };
+/// What executes the kernels. `reference` is the whole-array oracle; `cuda_sim` runs what `cuda` would, on
+/// the CPU, through a stand-in of the driver.
+enum class Backend { host, reference, cuda, cuda_sim };
 
 /// One face: its kind and, for an absorbing face, the width of its layer in cells (added outside the grid).
 struct Face {

@@ -68,6 +68,8 @@ class Device {
   virtual ~Device() = default;
 
   virtual std::string name() const = 0;
+  /// False after an error that leaves in doubt what is on it: then it is to be made anew.
+  virtual bool sound() const { return true; }
   /// Threads that run kernels, at most: fewer than asked for only beside another device with fewer.
   virtual int threads() const = 0;
   /// Memory whose content means nothing yet; throws RuntimeError naming the bytes asked for and already held.

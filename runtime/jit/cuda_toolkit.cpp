@@ -101,6 +101,13 @@ std::vector<std::string> cuda_toolkits(const std::string& toolkit) {
 
 NvrtcFile find_nvrtc(const std::string& toolkit) {
   NvrtcFile file;
+  std::error_code ignored;
+  if (!toolkit.empty() && fs::is_regular_file(toolkit, ignored)) {
+    file.path = toolkit;
+    file.searched.push_back(toolkit);
+    file.build = library_build(file.path);
+    return file;
+  }
   for (const std::string& folder : cuda_toolkits(toolkit)) {
     for (const char* part : {"lib64", "lib", "targets/x86_64-linux/lib"}) {
       file.searched.push_back((fs::path(folder) / part).string());

@@ -19,7 +19,7 @@ struct NvrtcFile {
 };
 
 /// Looks for libnvrtc.so.* (the newest in each folder) in the toolkits' library folders, then, unless
-/// `toolkit` is given, where the loader looks.
+/// `toolkit` is given, where the loader looks. A `toolkit` that is a file is the library itself.
 NvrtcFile find_nvrtc(const std::string& toolkit = "");
 
 /// What tells a library's build from any other: the build id its linker wrote, else its size and time.

@@ -41,7 +41,7 @@ Function LoadedModule::function(const std::string& name) const {
 }
 
 Device::Device(const DeviceOptions& options)
-    : session_(std::make_shared<Session>(Driver::open(options.library), options.number)),
+    : session_(std::make_shared<Session>(options.driver, options.number)),
       host_(device::make_host_device(options.threads)),
       poison_(options.poison),
       caller_stream_(options.stream),

@@ -18,7 +18,7 @@
 namespace ondula::cuda {
 
 struct DeviceOptions {
-  std::string library;          ///< the driver's file or name
+  std::shared_ptr<const Driver> driver;
   int number = 0;               ///< which device
   std::size_t limit_bytes = 0;  ///< of device memory held, 0: what there is
   bool poison = false;          ///< fresh memory is NaN, and none is reused (tests)
@@ -82,7 +82,7 @@ class Device final : public device::Device {
 
   const std::shared_ptr<Session>& session() const { return session_; }
   const DeviceFacts& facts() const { return session_->facts(); }
-  bool alive() const { return session_->alive(); }
+  bool sound() const override { return session_->sound(); }
   Stream stream() const { return caller_stream_ != nullptr ? caller_stream_ : own_stream_.get(); }
   /// One that may be captured; work is enqueued nowhere else while it is.
   Stream capture_stream() const { return own_stream_.get(); }

@@ -8,15 +8,19 @@
 
 namespace ondula::cuda {
 
+const DeviceFacts& require_device(const Driver& driver, int number) {
+  const std::vector<DeviceFacts>& devices = driver.devices();
+  if (number >= 0 && number < static_cast<int>(devices.size()))
+    return devices[static_cast<std::size_t>(number)];
+  std::string known;
+  for (std::size_t d = 0; d < devices.size(); ++d)
+    known += fmt::format("{}{} ({})", d == 0 ? "" : ", ", d, devices[d].name);
+  throw UserError(fmt::format("there is no CUDA device {}; there are: {}", number, known));
+}
+
 Session::Session(std::shared_ptr<const Driver> driver, int number)
     : driver_(std::move(driver)), number_(number) {
-  const std::vector<DeviceFacts>& devices = driver_->devices();
-  if (number < 0 || number >= static_cast<int>(devices.size())) {
-    std::string known;
-    for (std::size_t d = 0; d < devices.size(); ++d)
-      known += fmt::format("{}{} ({})", d == 0 ? "" : ", ", d, devices[d].name);
-    throw UserError(fmt::format("there is no CUDA device {}; there are: {}", number, known));
-  }
+  static_cast<void>(require_device(*driver_, number));
   const auto start = [&](const auto& entry, auto... arguments) {
     const Result result = entry.function(arguments...);
     if (result != result::success)
@@ -42,6 +46,7 @@ void Session::require_alive() const {
 }
 
 void Session::fail(Result result, const char* call, const std::string& arguments) {
+  failed_ = true;
   const std::string text = fmt::format("CUDA device {} ({}): {}", number_, facts().name,
                                        failure_text(*driver_, result, call, arguments));
   if (!is_sticky(result)) throw DeviceError(text, call, result);

@@ -12,6 +12,9 @@
 
 namespace ondula::cuda {
 
+/// What the driver tells of device `number`. Throws UserError where there is none, listing those there are.
+const DeviceFacts& require_device(const Driver& driver, int number);
+
 /// One device's primary context, retained while this lives. After an error that loses the context the session
 /// is dead: the context is let go at once, every later call throws without touching the driver, and handles
 /// are dropped. Not for two threads at once; sessions of several threads are independent.
@@ -51,6 +54,8 @@ class Session {
   }
 
   bool alive() const noexcept { return context_ != nullptr; }
+  /// Alive, and no call has failed that was not allowed to.
+  bool sound() const noexcept { return alive() && !failed_; }
   const Driver& driver() const noexcept { return *driver_; }
   const Functions& functions() const noexcept { return driver_->functions(); }
   int number() const noexcept { return number_; }
@@ -75,7 +80,8 @@ class Session {
   int number_;
   DeviceNumber device_ = 0;
   Context context_ = nullptr;
-  int depth_ = 0;     ///< how often it has been pushed by now
+  int depth_ = 0;  ///< how often it has been pushed by now
+  bool failed_ = false;
   std::string lost_;  ///< why the session is dead
 };
 

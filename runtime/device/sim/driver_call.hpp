@@ -46,8 +46,8 @@ Object& object(const Table<Handle, Object>& table, Handle handle, const ContextO
   return found;
 }
 
-/// The stream of a handle, also one of the special values (0 and 1: the context's own; 2: the thread's). Throws
-/// Refusal invalid_handle for a stale one, invalid_context for another context's.
+/// The stream of a handle, also one of the special values (0 and 1: the context's own; 2: the thread's).
+/// Throws Refusal invalid_handle for a stale one, invalid_context for another context's.
 StreamObject& stream_of(World& world, ContextObject& context, cuda::Stream handle);
 
 /// Throws Refusal invalid_value unless it holds.

@@ -12,7 +12,8 @@
 
 namespace ondula::sim {
 
-/// Looks after the host's side of copies that are enqueued and of which the host does not know that they ended.
+/// Looks after the host's side of copies that are enqueued and of which the host does not know that they
+/// ended.
 class HostUses {
  public:
   /// Whether one operation ended before another's clock.

@@ -48,12 +48,18 @@ cuda::Module load(World& world, ContextObject& context, const void* image) {
 
 int attribute_of(const FunctionObject& function, int attribute) {
   switch (attribute) {
-    case cuda::function_attribute::max_threads_per_block: return function.kernel->threads_bound;
-    case cuda::function_attribute::shared_bytes: return static_cast<int>(function.kernel->shared_bytes);
-    case cuda::function_attribute::local_bytes: return 0;
-    case cuda::function_attribute::registers: return 0;  // there are none to count
-    case attribute_dynamic_shared: return static_cast<int>(function.dynamic_shared);
-    default: throw Refusal{cuda::result::invalid_value};
+    case cuda::function_attribute::max_threads_per_block:
+      return function.kernel->threads_bound;
+    case cuda::function_attribute::shared_bytes:
+      return static_cast<int>(function.kernel->shared_bytes);
+    case cuda::function_attribute::local_bytes:
+      return 0;
+    case cuda::function_attribute::registers:
+      return 0;  // there are none to count
+    case attribute_dynamic_shared:
+      return static_cast<int>(function.dynamic_shared);
+    default:
+      throw Refusal{cuda::result::invalid_value};
   }
 }
 

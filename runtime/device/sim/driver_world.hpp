@@ -138,7 +138,7 @@ class World {
 
   Queue queue_;
   Timelines timelines_;
-  Clock host_;  ///< what the host knows to have ended
+  Clock host_;                      ///< what the host knows to have ended
   const Clock* running_ = nullptr;  ///< of the operation that runs
   HostUses host_uses_;
   Regions memory_;

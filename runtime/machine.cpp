@@ -1,0 +1,88 @@
+// The three ways to run steps.
+// SPDX-License-Identifier: MIT
+#include "runtime/machine.hpp"
+
+#include <fmt/format.h>
+
+#include "compiler/emit/host_text.hpp"
+#include "compiler/emit/manifest.hpp"
+#include "compiler/error.hpp"
+#include "runtime/device/cuda/device.hpp"
+#include "runtime/environment.hpp"
+#include "runtime/jit/join.hpp"
+#include "runtime/loop/cuda_engine.hpp"
+
+namespace ondula {
+namespace {
+
+std::string library_of(Backend backend) {
+  if (backend == Backend::cuda) return cuda::driver_library();
+  std::vector<std::string> searched;
+  const std::string path = cuda::stand_in_library(&searched);
+  if (!path.empty()) return path;
+  throw RuntimeError(
+      fmt::format("libondula-cuda-sim.so is missing, the stand-in of backend cuda-sim. Looked at: {}. Build "
+                  "Ondula with LLVM "
+                  "and Clang 19, or let ONDULA_CUDA_SIM name it",
+                  jit::join(searched, ", ")));
+}
+
+}  // namespace
+
+bool StepKernels::compiled() const {
+  if (host) return !host->record().cache_hit;
+  return cuda && !cuda->module->record().cache_hit;
+}
+
+void Machine::ready() {
+  if (cuda()) {
+    if (!driver_) driver_ = cuda::Driver::open(library_of(options_.backend));
+    static_cast<void>(cuda::require_device(*driver_, options_.device));
+    if (!options_.cuda_compiler) {
+      // The stand-in is its own NVRTC.
+      const std::string toolkit = options_.backend == Backend::cuda_sim ? driver_->path() : "";
+      options_.cuda_compiler = std::make_shared<jit::CudaCompiler>(options_.cache, options_.log, toolkit);
+    }
+  } else if (!reference() && !options_.compiler) {
+    options_.compiler = std::make_shared<jit::HostCompiler>(options_.cache, options_.log);
+  }
+}
+
+StepKernels Machine::compile(const passes::Compilation& compilation, const ir::Domain& domain,
+                             int least_halo) const {
+  StepKernels kernels;
+  if (cuda()) {
+    kernels.cuda =
+        loop::make_cuda_kernels(compilation, domain, options_.dtype, least_halo,
+                                cuda::require_device(*driver_, options_.device), *options_.cuda_compiler);
+  } else if (!reference()) {
+    const emit::Real real = options_.dtype == DType::float32 ? emit::Real::float32 : emit::Real::float64;
+    kernels.host = options_.compiler->compile({emit::host_text(compilation.kernels, real),
+                                               compilation.physical.equation,
+                                               {},
+                                               emit::manifest(compilation.kernels, real),
+                                               emit::host_parts(compilation.kernels)});
+  }
+  return kernels;
+}
+
+std::unique_ptr<device::Device> Machine::make_device() const {
+  if (reference()) return nullptr;
+  if (!cuda())
+    return device::make_host_device(options_.threads, options_.poison, options_.device_bytes_limit);
+  return std::make_unique<cuda::Device>(
+      cuda::DeviceOptions{driver_, options_.device, options_.device_bytes_limit, options_.poison,
+                          options_.threads, static_cast<cuda::Stream>(options_.stream)});
+}
+
+std::unique_ptr<loop::Engine> Machine::make_engine(const passes::Compilation& compilation,
+                                                   const loop::EngineSetup& setup, device::Device* device,
+                                                   const StepKernels& kernels) const {
+  if (reference()) return loop::make_reference_engine(compilation, setup);
+  if (!cuda()) return loop::make_compiled_engine(compilation, setup, *device, kernels.host);
+  const bool graphs = read_environment().cuda_graphs != "off";
+  return loop::make_cuda_engine(compilation, setup, dynamic_cast<cuda::Device&>(*device), kernels.cuda,
+                                graphs);
+}
+
+}  // namespace ondula

@@ -1,0 +1,57 @@
+// What compiles and runs the steps of a Propagator: the host, a CUDA device, or the reference.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "compiler/passes/pipeline.hpp"
+#include "runtime/device/cuda/library.hpp"
+#include "runtime/jit/cuda_compiler.hpp"
+#include "runtime/jit/host_compiler.hpp"
+#include "runtime/loop/cuda_kernels.hpp"
+#include "runtime/loop/engine.hpp"
+#include "runtime/propagator.hpp"
+
+namespace ondula {
+
+/// The compiled kernels of one compilation: none for the reference.
+struct StepKernels {
+  std::shared_ptr<const jit::HostModule> host;
+  std::shared_ptr<const loop::CudaKernels> cuda;
+  bool ready() const { return host || cuda; }
+  /// Whether they were compiled rather than found; false where there are none.
+  bool compiled() const;
+};
+
+/// Of one Propagator, whose options it reads.
+class Machine {
+ public:
+  explicit Machine(PropagatorOptions& options) : options_(options) {}
+
+  passes::Target target() const { return cuda() ? passes::Target::cuda : passes::Target::host; }
+  bool reference() const { return options_.backend == Backend::reference; }
+  bool cuda() const { return options_.backend == Backend::cuda || options_.backend == Backend::cuda_sim; }
+
+  /// Finds compiler, driver and device; before compile(). Throws RuntimeError saying what is missing,
+  /// UserError for a device that is not there.
+  void ready();
+  /// From several threads at once. `least_halo` as in EngineSetup.
+  StepKernels compile(const passes::Compilation& compilation, const ir::Domain& domain, int least_halo) const;
+  /// Null for the reference.
+  std::unique_ptr<device::Device> make_device() const;
+  /// `device` is one that make_device() gave.
+  std::unique_ptr<loop::Engine> make_engine(const passes::Compilation& compilation,
+                                            const loop::EngineSetup& setup, device::Device* device,
+                                            const StepKernels& kernels) const;
+
+  /// Bytes a device holds for an engine besides its arrays, for steps of which every `every`-th is sampled.
+  std::size_t extra_bytes(const passes::Compilation& compilation, const ir::Domain& domain,
+                          std::int64_t every, std::size_t sources, std::size_t receivers) const;
+
+ private:
+  PropagatorOptions& options_;
+  std::shared_ptr<const cuda::Driver> driver_;
+};
+
+}  // namespace ondula
