@@ -124,16 +124,16 @@ Dim3 Checker::thread_index(std::uint32_t number) const {
 
 std::string Checker::where() const {
   const Dim3 thread = thread_index(thread_);
-  return fmt::format("kernel {}, block ({}, {}, {}), thread ({}, {}, {})", launch_.kernel->name, block_index_.x,
-                     block_index_.y, block_index_.z, thread.x, thread.y, thread.z);
+  return fmt::format("kernel {}, block ({}, {}, {}), thread ({}, {}, {})", launch_.kernel->name,
+                     block_index_.x, block_index_.y, block_index_.z, thread.x, thread.y, thread.z);
 }
 
 std::string Checker::thread_text(std::uint32_t block, std::uint32_t thread) const {
   if (block == Cell::many) return "threads of several blocks";
   const auto& grid = launch_.grid;
   const std::string of = block == block_ ? "its block"
-                                         : fmt::format("block ({}, {}, {})", block % grid[0], block / grid[0] % grid[1],
-                                                       block / grid[0] / grid[1]);
+                                         : fmt::format("block ({}, {}, {})", block % grid[0],
+                                                       block / grid[0] % grid[1], block / grid[0] / grid[1]);
   if (thread == Cell::many) return "several threads of " + of;
   const Dim3 index = thread_index(thread);
   return fmt::format("thread ({}, {}, {}) of {}", index.x, index.y, index.z, of);
@@ -165,18 +165,19 @@ void Checker::tell(const Region& region, std::uint64_t address, unsigned bytes, 
   const std::string place = region_text(region, address);
   if (problem.kind == Problem::Kind::unwritten) {
     add(fmt::format("unwritten {}", region.begin),
-        fmt::format("uninitialised read: {} loads {} bytes from {}, which nothing has written", where(), bytes, place),
+        fmt::format("uninitialised read: {} loads {} bytes from {}, which nothing has written", where(),
+                    bytes, place),
         race_result);
     return;
   }
   const bool written = problem.kind == Problem::Kind::after_write;
   const std::string other = problem.same_operation ? thread_text(problem.block, problem.thread)
                                                    : shadow_.label_of(problem.operation);
-  const char* const why = !problem.same_operation ? "nothing orders the two"
-                          : problem.block == block_
-                              ? "no barrier stands between"
-                              : "nothing orders the blocks of a launch";
-  add(fmt::format("race {} {} {} {}", region.begin, store, written, problem.same_operation ? 0 : problem.operation),
+  const char* const why = !problem.same_operation   ? "nothing orders the two"
+                          : problem.block == block_ ? "no barrier stands between"
+                                                    : "nothing orders the blocks of a launch";
+  add(fmt::format("race {} {} {} {}", region.begin, store, written,
+                  problem.same_operation ? 0 : problem.operation),
       fmt::format("race: {} {} {} bytes at {}, which {} {}, and {}", where(), does, bytes, place, other,
                   written ? "wrote" : "read", why),
       race_result);
@@ -190,13 +191,15 @@ void Checker::outside(std::uint64_t address, unsigned bytes, bool store) {
   } else if (near == nullptr) {
     place = "and nothing is allocated";
   } else if (address >= near->begin) {
-    place = fmt::format("{} bytes past the end of {}", address - near->end() + (near->holds(address) ? bytes : 0),
-                        region_text(*near, near->begin));
+    place =
+        fmt::format("{} bytes past the end of {}", address - near->end() + (near->holds(address) ? bytes : 0),
+                    region_text(*near, near->begin));
   } else {
     place = fmt::format("{} bytes before {}", near->begin - address, region_text(*near, near->begin));
   }
-  add("outside", fmt::format("out of bounds: {} {} {} bytes at {:#x}, {}", where(), store ? "stores" : "loads", bytes,
-                             address, place),
+  add("outside",
+      fmt::format("out of bounds: {} {} {} bytes at {:#x}, {}", where(), store ? "stores" : "loads", bytes,
+                  address, place),
       stray_result);
 }
 
@@ -206,7 +209,8 @@ void Checker::divergent(const BlockEnd& end) {
                                 ? fmt::format("waits at that of line {}", end.other_line)
                                 : std::string("has ended");
   add("divergent",
-      fmt::format("divergent barrier: kernel {}, block ({}, {}, {}): thread ({}, {}, {}) waits at the barrier of line "
+      fmt::format("divergent barrier: kernel {}, block ({}, {}, {}): thread ({}, {}, {}) waits at the "
+                  "barrier of line "
                   "{}, thread ({}, {}, {}) {}",
                   launch_.kernel->name, block_index_.x, block_index_.y, block_index_.z, a.x, a.y, a.z,
                   end.waiting_line, b.x, b.y, b.z, other),

@@ -34,7 +34,8 @@ int capability_of(const std::string& architecture) {
   const std::string kind = architecture.substr(0, line);
   if (line == std::string::npos || (kind != "sm" && kind != "compute")) return 0;
   int number = 0;
-  for (std::size_t i = line + 1; i < architecture.size() && architecture[i] >= '0' && architecture[i] <= '9'; ++i)
+  for (std::size_t i = line + 1; i < architecture.size() && architecture[i] >= '0' && architecture[i] <= '9';
+       ++i)
     number = std::min(10 * number + (architecture[i] - '0'), 999);
   return number;
 }
@@ -42,8 +43,9 @@ int capability_of(const std::string& architecture) {
 Options read_options(const std::vector<std::string>& options) {
   // Others say how a GPU's code is made, which changes nothing here.
   constexpr std::array<const char*, 12> without_meaning = {
-      "--std=c++", "-std=c++", "--fmad=false", "-fmad=false", "--ftz=", "--prec-div=",
-      "--prec-sqrt=", "--maxrregcount=", "--ptxas-options=", "-lineinfo", "--generate-line-info", "--device-debug"};
+      "--std=c++",        "-std=c++",    "--fmad=false",         "-fmad=false",
+      "--ftz=",           "--prec-div=", "--prec-sqrt=",         "--maxrregcount=",
+      "--ptxas-options=", "-lineinfo",   "--generate-line-info", "--device-debug"};
   Options result;
   for (const std::string& option : options) {
     const auto value = [&] { return option.substr(option.find('=') + 1); };
@@ -91,7 +93,8 @@ std::string as_nvrtc(const std::string& log) {
   static const std::regex place("^([^:\n]+):([0-9]+):[0-9]+: (error|warning|note|fatal error): ");
   std::string result;
   std::istringstream lines(log);
-  for (std::string line; std::getline(lines, line);) result += std::regex_replace(line, place, "$1($2): $3: ") + "\n";
+  for (std::string line; std::getline(lines, line);)
+    result += std::regex_replace(line, place, "$1($2): $3: ") + "\n";
   return result;
 }
 
@@ -105,9 +108,11 @@ jit::ClangLibrary::Compiled compile_variant(const Binary& binary, bool checked) 
                                  "-fsanitize-coverage-trace-stores"})
       arguments.emplace_back(argument);
   } else {
-    for (const char* argument : {"-O2", "-vectorize-loops", "-vectorize-slp"}) arguments.emplace_back(argument);
+    for (const char* argument : {"-O2", "-vectorize-loops", "-vectorize-slp"})
+      arguments.emplace_back(argument);
   }
-  for (const std::string& last : {std::string("-main-file-name"), binary.name, binary.name}) arguments.push_back(last);
+  for (const std::string& last : {std::string("-main-file-name"), binary.name, binary.name})
+    arguments.push_back(last);
   return jit::ClangLibrary().compile(binary.name, binary.text, arguments);
 }
 
@@ -139,7 +144,8 @@ Compiled compile(const std::string& name, const std::string& text, const std::ve
     stated.blocks_bound = kernel.blocks_bound;
     stated.argument_bytes = static_cast<std::int64_t>(kernel.argument_bytes);
     // Of all kernels together where several have some: their arrays stand in one section.
-    if (scanned.kernels[i].shared) stated.shared_bytes = static_cast<std::int64_t>(image.section("ondula_shared").size());
+    if (scanned.kernels[i].shared)
+      stated.shared_bytes = static_cast<std::int64_t>(image.section("ondula_shared").size());
   }
   result.binary = write_binary(binary);
   result.succeeded = true;

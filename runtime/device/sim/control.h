@@ -42,7 +42,8 @@ struct ondula_sim_kernel {
   uint64_t sectors_written; /**< the same */
 };
 
-/** Ends what is pending, then changes the mode (enum ondula_sim_mode). Memory that exists counts as written. */
+/** Ends what is pending, then changes the mode (enum ondula_sim_mode). Memory that exists counts as written.
+ */
 void ondula_sim_set_mode(int mode, uint64_t seed);
 
 /** Copies what was found since the last call, a paragraph each, and forgets it; returns how many there were.
@@ -75,7 +76,8 @@ void ondula_sim_clear_counters(void);
 void ondula_sim_configure(int devices, int capability, uint64_t memory, int driver_version,
                           int multiprocessors);
 
-/** What loading a module gives where the driver's version is older than the toolkit's: 222 unless set; 0 loads.
+/** What loading a module gives where the driver's version is older than the toolkit's: 222 unless set; 0
+ * loads.
  */
 void ondula_sim_old_driver(int result);
 

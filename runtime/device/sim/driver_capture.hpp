@@ -43,8 +43,8 @@ bool captured(const EventObject& event);
 void refuse_captured(const StreamObject& stream);
 /// For calls that wait for a whole context: refuses while any of its streams is being captured.
 void refuse_while_capturing(World& world, const ContextObject& context);
-/// For calls that may not be made between the begin and the end of a capture, by its thread or, where its mode
-/// says so, by any: allocation, freeing, loading, waiting.
+/// For calls that may not be made between the begin and the end of a capture, by its thread or, where its
+/// mode says so, by any: allocation, freeing, loading, waiting.
 void refuse_unsafe(World& world);
 /// For work on a context's own stream, for which blocking streams wait: refuses while one is being captured.
 void refuse_implicit(World& world, const StreamObject& stream);

@@ -56,23 +56,29 @@ void HostUses::before_writing(const Operation& copy, const void* bytes,
                               std::vector<Finding>& findings) const {
   const Use* const use = find(copy.id);
   if (use == nullptr || untouched(bytes, use->end - use->begin)) return;
-  findings.push_back({fmt::format("the host wrote to the destination of operation {} ({}) at {:#x}, {} bytes, "
-                                  "before the copy had ended",
-                                  copy.id, copy.what, use->begin, use->end - use->begin),
-                      launch_failed});
+  findings.push_back(
+      {fmt::format("the host wrote to the destination of operation {} ({}) at {:#x}, {} bytes, "
+                   "before the copy had ended",
+                   copy.id, copy.what, use->begin, use->end - use->begin),
+       launch_failed});
 }
 
 void HostUses::after_reading(const Operation& copy, const void* bytes, std::vector<Finding>& findings) const {
   const Use* const use = find(copy.id);
   if (use == nullptr || XXH3_64bits(bytes, use->end - use->begin) == use->hash) return;
-  findings.push_back({fmt::format("the source of operation {} ({}) at {:#x}, {} bytes, changed before the copy "
-                                  "had ended: a buffer was reused too early",
-                                  copy.id, copy.what, use->begin, use->end - use->begin),
-                      launch_failed});
+  findings.push_back(
+      {fmt::format("the source of operation {} ({}) at {:#x}, {} bytes, changed before the copy "
+                   "had ended: a buffer was reused too early",
+                   copy.id, copy.what, use->begin, use->end - use->begin),
+       launch_failed});
 }
 
 void HostUses::prune(const std::function<bool(std::uint64_t)>& over) {
   std::erase_if(uses_, [&](const Use& use) { return over(use.operation); });
+}
+
+void HostUses::forget(std::uint64_t address, std::size_t bytes) {
+  std::erase_if(uses_, [&](const Use& use) { return use.begin < address + bytes && address < use.end; });
 }
 
 std::size_t copy_if_mapped(void* to, const void* from, std::size_t bytes) {

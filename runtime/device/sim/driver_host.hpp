@@ -12,7 +12,8 @@
 
 namespace ondula::sim {
 
-/// Looks after the host's side of copies that are enqueued and of which the host does not know that they ended.
+/// Looks after the host's side of copies that are enqueued and of which the host does not know that they
+/// ended.
 class HostUses {
  public:
   /// Whether one operation ended before another's clock.
@@ -29,6 +30,8 @@ class HostUses {
   void after_reading(const Operation& copy, const void* bytes, std::vector<Finding>& findings) const;
   /// Forgets those operations that are over.
   void prune(const std::function<bool(std::uint64_t)>& over);
+  /// The memory is freed, all copies having ended.
+  void forget(std::uint64_t address, std::size_t bytes);
   void clear() { uses_.clear(); }
 
  private:

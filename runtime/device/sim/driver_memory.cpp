@@ -25,8 +25,7 @@ const Region* Regions::create(std::size_t bytes, ContextObject* owner, const Pla
   if (bytes > most) return nullptr;
   const std::size_t body = rounded(bytes, page);
   const std::size_t mapped = body + 2 * page;
-  void* const mapping =
-      mmap(nullptr, mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* const mapping = mmap(nullptr, mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapping == MAP_FAILED) return nullptr;
   char* const first = static_cast<char*>(mapping) + page;
   if (mprotect(first, body, PROT_READ | PROT_WRITE) != 0) {

@@ -21,8 +21,9 @@ struct Region {
 
 /// How a new allocation looks.
 struct Placement {
-  bool at_end = false;  ///< it ends (rounded to its alignment of 256) where a guard page begins, not begins there
-  bool nan = false;     ///< filled with bytes 0xff up to nan_bytes, otherwise zero
+  bool at_end =
+      false;  ///< it ends (rounded to its alignment of 256) where a guard page begins, not begins there
+  bool nan = false;  ///< filled with bytes 0xff up to nan_bytes, otherwise zero
 };
 
 /// Allocations of one kind, by address.

@@ -27,16 +27,27 @@ void add(World& world, StreamObject& stream, Work work) {
 
 void answer(const Region& region, bool device, int attribute, void* value, std::uint64_t asked) {
   switch (attribute) {
-    case attribute_context: *static_cast<cuda::Context*>(value) = region.owner->handle; return;
-    case cuda::pointer_memory_type: *static_cast<unsigned*>(value) = device ? type_device : type_host; return;
-    case cuda::pointer_device_ordinal: *static_cast<int*>(value) = region.owner->device; return;
-    case attribute_device_pointer: *static_cast<std::uint64_t*>(value) = asked; return;
+    case attribute_context:
+      *static_cast<cuda::Context*>(value) = region.owner->handle;
+      return;
+    case cuda::pointer_memory_type:
+      *static_cast<unsigned*>(value) = device ? type_device : type_host;
+      return;
+    case cuda::pointer_device_ordinal:
+      *static_cast<int*>(value) = region.owner->device;
+      return;
+    case attribute_device_pointer:
+      *static_cast<std::uint64_t*>(value) = asked;
+      return;
     case attribute_host_pointer:
       require(!device);
       *static_cast<std::uint64_t*>(value) = asked;
       return;
-    case attribute_managed: *static_cast<unsigned*>(value) = 0; return;
-    default: throw Refusal{cuda::result::invalid_value};
+    case attribute_managed:
+      *static_cast<unsigned*>(value) = 0;
+      return;
+    default:
+      throw Refusal{cuda::result::invalid_value};
   }
 }
 
@@ -116,7 +127,8 @@ cuda::Result cuMemcpyHtoDAsync_v2(cuda::DevicePointer to, const void* from, std:
   });
 }
 
-cuda::Result cuMemcpyDtoHAsync_v2(void* to, cuda::DevicePointer from, std::size_t bytes, cuda::Stream handle) {
+cuda::Result cuMemcpyDtoHAsync_v2(void* to, cuda::DevicePointer from, std::size_t bytes,
+                                  cuda::Stream handle) {
   return context_call("cuMemcpyDtoHAsync_v2", Kind::plain, [&](World& world, ContextObject& context) {
     StreamObject& stream = stream_of(world, context, handle);
     if (bytes == 0) return;

@@ -29,14 +29,14 @@ void require_capability(const Configuration& c, int capability, bool portable) {
 
 cuda::Module load(World& world, ContextObject& context, const void* image) {
   refuse_unsafe(world);
-  const Image read = read_image(image);
+  const Image read = read_image(world, image);
   const Configuration& c = world.configuration;
   if (c.driver_version / 1000 < nvrtc_major && c.old_driver != 0) throw Refusal{c.old_driver};
   std::shared_ptr<Program> program;
   try {
     program = Program::load(read.binary);
   } catch (const std::exception& error) {
-    world.findings.emplace_back(error.what());
+    world.explain(cuda::result::invalid_image, error.what());
     throw Refusal{cuda::result::invalid_image};
   }
   require_capability(c, program->capability(), read.portable);
@@ -48,12 +48,18 @@ cuda::Module load(World& world, ContextObject& context, const void* image) {
 
 int attribute_of(const FunctionObject& function, int attribute) {
   switch (attribute) {
-    case cuda::function_attribute::max_threads_per_block: return function.kernel->threads_bound;
-    case cuda::function_attribute::shared_bytes: return static_cast<int>(function.kernel->shared_bytes);
-    case cuda::function_attribute::local_bytes: return 0;
-    case cuda::function_attribute::registers: return 0;  // there are none to count
-    case attribute_dynamic_shared: return static_cast<int>(function.dynamic_shared);
-    default: throw Refusal{cuda::result::invalid_value};
+    case cuda::function_attribute::max_threads_per_block:
+      return function.kernel->threads_bound;
+    case cuda::function_attribute::shared_bytes:
+      return static_cast<int>(function.kernel->shared_bytes);
+    case cuda::function_attribute::local_bytes:
+      return 0;
+    case cuda::function_attribute::registers:
+      return 0;  // there are none to count
+    case attribute_dynamic_shared:
+      return static_cast<int>(function.dynamic_shared);
+    default:
+      throw Refusal{cuda::result::invalid_value};
   }
 }
 

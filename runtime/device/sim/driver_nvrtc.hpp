@@ -18,7 +18,7 @@ int nvrtcGetNumSupportedArchs(int* count);
 int nvrtcGetSupportedArchs(int* architectures);
 const char* nvrtcGetErrorString(int result);
 int nvrtcCreateProgram(void** program, const char* text, const char* name, int headers,
-                                         const char* const* sources, const char* const* names);
+                       const char* const* sources, const char* const* names);
 int nvrtcDestroyProgram(void** program);
 int nvrtcCompileProgram(void* program, int count, const char* const* options);
 int nvrtcGetProgramLogSize(void* program, std::size_t* bytes);

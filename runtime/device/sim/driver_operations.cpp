@@ -20,17 +20,16 @@ constexpr int illegal_address = cuda::result::illegal_address;
 constexpr int launch_failed = cuda::result::launch_failed;
 
 std::string described(const Work& work, const StreamObject& stream) {
-  const std::string what =
-      std::visit(Overloaded{[](const Copy& copy) {
-                              constexpr const char* where[] = {"to the device", "to the host", "on the device"};
-                              return fmt::format("copy of {} bytes {}", copy.bytes,
-                                                 where[static_cast<int>(copy.kind)]);
-                            },
-                            [](const Fill& fill) { return fmt::format("fill of {} bytes", fill.bytes); },
-                            [](const KernelRun& run) { return "kernel " + run.launch.kernel->name; },
-                            [](const std::shared_ptr<Mark>&) { return std::string("event"); }},
-                 work);
-  return fmt::format("{} on stream {}", what, stream.number);
+  const std::string what = std::visit(
+      Overloaded{[](const Copy& copy) {
+                   constexpr const char* where[] = {"to the device", "to the host", "on the device"};
+                   return std::string("copy ") + where[static_cast<int>(copy.kind)];
+                 },
+                 [](const Fill&) { return std::string("fill"); },
+                 [](const KernelRun& run) { return "kernel " + run.launch.kernel->name; },
+                 [](const std::shared_ptr<Mark>&) { return std::string("event"); }},
+      work);
+  return fmt::format("{}, stream {}", what, stream.number);
 }
 
 void* pointer(std::uint64_t address) { return reinterpret_cast<void*>(address); }
@@ -97,8 +96,7 @@ Point World::submit(ContextObject& context, const Point& before, StreamObject& s
   if (std::holds_alternative<Copy>(operation.work)) {
     std::vector<Finding> found;
     HostUses::Ended ended;
-    if (checking())
-      ended = [&](std::uint64_t id, const Clock& clock) { return timelines_.ended(id, clock); };
+    if (checking()) ended = [&](std::uint64_t id, const Clock& clock) { return timelines_.ended(id, clock); };
     prune();
     host_uses_.enqueued(operation, ended, found);
     note(context, found);
@@ -115,9 +113,8 @@ void World::enqueue(StreamObject& stream, Work work) {
 
 /// A copy's host memory is the host's again when the host knows that the copy ended.
 void World::prune() {
-  host_uses_.prune([&](std::uint64_t id) {
-    return !queue_.pending(id) && (!checking() || timelines_.ended(id, host_));
-  });
+  host_uses_.prune(
+      [&](std::uint64_t id) { return !queue_.pending(id) && (!checking() || timelines_.ended(id, host_)); });
 }
 
 void World::finish(const Point& point) {
@@ -155,8 +152,8 @@ void World::execute(const Operation& operation) {
                           [&](const auto& work) { run(operation, work, found); }},
                operation.work);
   } catch (const std::exception& error) {
-    found.push_back({fmt::format("operation {} ({}): {}", operation.id, operation.what, error.what()),
-                     launch_failed});
+    found.push_back(
+        {fmt::format("operation {} ({}): {}", operation.id, operation.what, error.what()), launch_failed});
   }
   running_ = nullptr;
   note(context, found);

@@ -71,7 +71,9 @@ class World {
   /// Notes findings, the first of which poisons the context.
   void note(ContextObject& context, const std::vector<Finding>& findings);
   void poison(ContextObject& context, cuda::Result result);
-  /// The last finding with this result, or null; it lives until the next reset.
+  /// Why a call returns `result`, for cuGetErrorString.
+  void explain(cuda::Result result, const std::string& text);
+  /// The last explanation of this result, or null; it lives until the next reset.
   const char* error_text(cuda::Result error) const;
 
   void set_mode(Mode mode, std::uint64_t seed);
@@ -138,7 +140,7 @@ class World {
 
   Queue queue_;
   Timelines timelines_;
-  Clock host_;  ///< what the host knows to have ended
+  Clock host_;                      ///< what the host knows to have ended
   const Clock* running_ = nullptr;  ///< of the operation that runs
   HostUses host_uses_;
   Regions memory_;

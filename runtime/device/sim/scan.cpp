@@ -125,7 +125,8 @@ class Scanner {
     elsewhere = elsewhere || holds(all, from, all.size(), "__syncthreads");
     if (elsewhere)
       for (ScannedKernel& kernel : result.kernels) kernel.barriers = true;
-    for (const std::size_t at : linkage_) std::fill_n(result.text.begin() + static_cast<std::ptrdiff_t>(at), 1, ' ');
+    for (const std::size_t at : linkage_)
+      std::fill_n(result.text.begin() + static_cast<std::ptrdiff_t>(at), 1, ' ');
     return result;
   }
 
@@ -177,7 +178,8 @@ class Scanner {
     macro.function = opens(directive, 2) && directive[2].at == directive[1].at + directive[1].text.size();
     if (macro.function) {
       body = past_closing(directive, 2, "(", ")");
-      for (const Tokens& parameter : split(directive, 3, body - 1)) macro.parameters.push_back(joined(parameter));
+      for (const Tokens& parameter : split(directive, 3, body - 1))
+        macro.parameters.push_back(joined(parameter));
     }
     macro.body.assign(directive.begin() + static_cast<std::ptrdiff_t>(std::min(body, directive.size())),
                       directive.end());
@@ -204,7 +206,8 @@ class Scanner {
       }
       for (const Token& token : found->second.body) {
         const auto& names = found->second.parameters;
-        const auto which = static_cast<std::size_t>(std::find(names.begin(), names.end(), token.text) - names.begin());
+        const auto which =
+            static_cast<std::size_t>(std::find(names.begin(), names.end(), token.text) - names.begin());
         if (which < arguments.size())
           result.insert(result.end(), arguments[which].begin(), arguments[which].end());
         else
@@ -231,7 +234,8 @@ class Scanner {
       }
       kernel.name = tokens[i].text;
       for (const Tokens& parameter : split(tokens, i + 2, past - 1))
-        kernel.parameters.push_back(parameter.size() > 1 && parameter.back().word() ? parameter.back().text : "");
+        kernel.parameters.push_back(parameter.size() > 1 && parameter.back().word() ? parameter.back().text
+                                                                                    : "");
       if (past >= tokens.size() || !tokens[past].is("{")) return 0;
       const std::size_t end = past_closing(tokens, past, "{", "}");
       kernel.barriers = holds(tokens, past, end, "__syncthreads");

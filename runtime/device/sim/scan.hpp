@@ -13,13 +13,13 @@ struct ScannedKernel {
   std::string bounds;                   ///< the arguments of __launch_bounds__, as written; empty: none
   std::vector<std::string> parameters;  ///< their names; "" where one has none
   bool shared = false;                  ///< it has shared memory of its own
-  bool barriers = false;                ///< it, or a function of the text outside kernels, calls __syncthreads
+  bool barriers = false;  ///< it, or a function of the text outside kernels, calls __syncthreads
 };
 
 /// What scan() finds.
 struct Scanned {
   std::vector<ScannedKernel> kernels;  ///< in the text's order
-  std::string text;                    ///< as given, extern "C" blanked out, every other character in its place
+  std::string text;  ///< as given, extern "C" blanked out, every other character in its place
 };
 
 /// Reads `text` as far as kernels need: comments, strings, and macros whose bodies hold __global__. Never

@@ -139,7 +139,8 @@ TEST_CASE("cuda-sim driver: it counts what lives, and in check mode tells what a
   CHECK(sim.event_destroy(event) == 0);
   CHECK(sim.free(a) == 0);
   CHECK(sim.primary_release(0) == 0);
-  CHECK(sim.report() == "the context of device 0 was destroyed with 1 pinned allocations, 1 streams left in it");
+  CHECK(sim.report() ==
+        "the context of device 0 was destroyed with 1 pinned allocations, 1 streams left in it");
   const ondula_sim_counts left = sim.live();
   CHECK(left.streams + left.pinned + left.allocations + left.contexts == 0);
 }

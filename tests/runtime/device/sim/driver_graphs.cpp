@@ -124,11 +124,14 @@ TEST_CASE("cuda-sim driver: calls that a capture forbids return 900, and the cap
   const cuda::Event event = sim.event();
   cuda::DevicePointer more = 0;
   void* host = nullptr;
-  const std::vector<std::function<cuda::Result()>> calls = {
-      [&] { return sim.stream_synchronize(stream); }, [&] { return sim.stream_query(stream); },
-      [&] { return sim.context_synchronize(); },      [&] { return sim.allocate(&more, 4); },
-      [&] { return sim.free(a); },                    [&] { return sim.host_allocate(&host, 4, 0); },
-      [&] { return sim.event_query(event); },         [&] { return sim.stream_synchronize(other); }};
+  const std::vector<std::function<cuda::Result()>> calls = {[&] { return sim.stream_synchronize(stream); },
+                                                            [&] { return sim.stream_query(stream); },
+                                                            [&] { return sim.context_synchronize(); },
+                                                            [&] { return sim.allocate(&more, 4); },
+                                                            [&] { return sim.free(a); },
+                                                            [&] { return sim.host_allocate(&host, 4, 0); },
+                                                            [&] { return sim.event_query(event); },
+                                                            [&] { return sim.stream_synchronize(other); }};
   for (const auto& call : calls) {
     REQUIRE(sim.capture_begin(stream, cuda::capture_thread_local) == 0);
     CHECK(sim.fill_bytes(a, 1, 4, stream) == 0);

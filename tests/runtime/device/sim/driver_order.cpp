@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::uint64_t seeds = 20;
 
-/// The value that memory has in the end, where two streams fill it, the second after `link(sim, first, second)`.
+/// The value that memory has in the end, where two streams fill it, the second after `link(sim, first,
+/// second)`.
 template <class Link>
 unsigned char last_fill(std::uint64_t seed, const Link& link) {
   const SimDriver sim({.mode = ONDULA_SIM_SHUFFLE, .seed = seed});
