@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/device/sim/driver_call.hpp"
 
+#include "compiler/error.hpp"
+
 namespace ondula::sim {
 namespace {
 
@@ -21,7 +23,15 @@ Process& Process::get() {
 }
 
 World& Process::here() {
-  if (!world) world = std::make_unique<World>(configuration_of_environment());
+  if (world) return *world;
+  try {
+    world = std::make_unique<World>(configuration_of_environment());
+    sound = true;
+  } catch (const UserError& error) {
+    world = std::make_unique<World>(Configuration{});
+    world->explain(cuda::result::invalid_value, error.what());
+    sound = false;  // cuInit says so
+  }
   return *world;
 }
 

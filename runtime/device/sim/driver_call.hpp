@@ -20,6 +20,7 @@ struct Process {
   std::uint64_t resets = 0;
 
   static Process& get();
+  bool sound = true;  ///< the environment's variables all have a meaning
   /// The world, made by the environment at the first call. Call with the mutex held.
   World& here();
 };
@@ -64,7 +65,7 @@ cuda::Result guarded(World& world, const Body& body) {
   } catch (const Refusal& refusal) {
     return refusal.result;
   } catch (const std::exception& error) {
-    world.findings.emplace_back(error.what());
+    world.explain(cuda::result::unknown, error.what());
     return cuda::result::unknown;
   }
 }
@@ -80,12 +81,8 @@ template <class Body>
 cuda::Result counted_call(const char* name, bool counted, const Body& body) {
   Process& process = Process::get();
   const std::lock_guard lock(process.mutex);
-  try {
-    World& world = process.here();
-    return body(world, world.faults.call(name, counted));
-  } catch (const std::exception&) {
-    return cuda::result::invalid_value;  // a variable of the environment has no meaning
-  }
+  World& world = process.here();
+  return body(world, world.faults.call(name, counted));
 }
 
 /// A call that needs no context: `body(world)`, if `initialized` only after cuInit.

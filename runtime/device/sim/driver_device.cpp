@@ -129,6 +129,7 @@ using namespace ondula::sim;  // NOLINT
 cuda::Result cuInit(unsigned flags) {
   return driver_call("cuInit", false, [&](World& world) {
     sim::require(flags == 0);
+    if (!Process::get().sound) throw Refusal{cuda::result::invalid_value};
     if (world.configuration.devices == 0) throw Refusal{cuda::result::no_device};
     world.initialized = true;
   });
@@ -155,7 +156,7 @@ cuda::Result cuGetErrorString(cuda::Result error, const char** text) {
   if (found == nullptr) return cuda::result::invalid_value;
   Process& process = Process::get();
   const std::lock_guard lock(process.mutex);
-  const char* const told = process.world && sticky(error) ? process.world->error_text(error) : nullptr;
+  const char* const told = process.world ? process.world->error_text(error) : nullptr;
   if (told != nullptr) *text = told;
   return cuda::result::success;
 }
@@ -201,5 +202,16 @@ cuda::Result cuDeviceTotalMem_v2(std::size_t* bytes, cuda::DeviceNumber device) 
     sim::require(bytes != nullptr);
     require_device(world, device);
     *bytes = world.configuration.memory;
+  });
+}
+
+cuda::Result cuDeviceGetUuid_v2(void* uuid, cuda::DeviceNumber device) {
+  return driver_call("cuDeviceGetUuid_v2", true, [&](World& world) {
+    constexpr std::size_t bytes = 16;
+    sim::require(uuid != nullptr);
+    require_device(world, device);
+    std::string text = "cuda-sim " + std::to_string(device);
+    text.resize(bytes, '\0');
+    std::memcpy(uuid, text.data(), bytes);
   });
 }

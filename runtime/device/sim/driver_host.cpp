@@ -77,6 +77,10 @@ void HostUses::prune(const std::function<bool(std::uint64_t)>& over) {
   std::erase_if(uses_, [&](const Use& use) { return over(use.operation); });
 }
 
+void HostUses::forget(std::uint64_t address, std::size_t bytes) {
+  std::erase_if(uses_, [&](const Use& use) { return use.begin < address + bytes && address < use.end; });
+}
+
 std::size_t copy_if_mapped(void* to, const void* from, std::size_t bytes) {
   std::size_t done = 0;
   while (done < bytes) {

@@ -30,6 +30,8 @@ class HostUses {
   void after_reading(const Operation& copy, const void* bytes, std::vector<Finding>& findings) const;
   /// Forgets those operations that are over.
   void prune(const std::function<bool(std::uint64_t)>& over);
+  /// The memory is freed, all copies having ended.
+  void forget(std::uint64_t address, std::size_t bytes);
   void clear() { uses_.clear(); }
 
  private:

@@ -5,8 +5,6 @@
 #include <cstdint>
 #include <cstring>
 
-#include "runtime/device/sim/driver_world.hpp"
-
 namespace ondula::sim {
 namespace {
 
@@ -26,7 +24,7 @@ std::vector<std::byte> make_ptx(std::span<const std::byte> binary) {
   return ptx;
 }
 
-Image read_image(const void* image) {
+Image read_image(World& world, const void* image) {
   if (image == nullptr) throw Refusal{cuda::result::invalid_value};
   Head head;
   // A foreign image may be shorter; then it differs within the bytes that it has.
@@ -34,10 +32,12 @@ Image read_image(const void* image) {
     std::memcpy(&head, image, sizeof head);
     return {true, {static_cast<const std::byte*>(image) + sizeof head, head.bytes}};
   }
-  if (std::strncmp(static_cast<const char*>(image), "\177ELF", 4) != 0)
+  const bool elf = std::strncmp(static_cast<const char*>(image), "\177ELF", 4) == 0;
+  const std::size_t bytes = elf ? Program::bytes_at(image) : 0;
+  if (bytes == 0) {
+    world.explain(cuda::result::invalid_image, "the image is not of the stand-in's NVRTC");
     throw Refusal{cuda::result::invalid_image};
-  const std::size_t bytes = Program::bytes_at(image);
-  if (bytes == 0) throw Refusal{cuda::result::invalid_image};
+  }
   return {false, {static_cast<const std::byte*>(image), bytes}};
 }
 

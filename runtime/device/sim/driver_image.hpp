@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "runtime/device/sim/driver_world.hpp"
+
 namespace ondula::sim {
 
 /// The binary in an image.
@@ -16,7 +18,7 @@ struct Image {
 
 /// What stands for PTX of a program: a head, the binary, a closing zero as a text has.
 std::vector<std::byte> make_ptx(std::span<const std::byte> binary);
-/// Tells which of both begins at `image`. Throws Refusal (driver_world.hpp) invalid_image for anything else.
-Image read_image(const void* image);
+/// Tells which of both begins at `image`. Throws Refusal invalid_image, explained, for anything else.
+Image read_image(World& world, const void* image);
 
 }  // namespace ondula::sim

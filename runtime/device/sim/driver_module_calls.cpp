@@ -29,14 +29,14 @@ void require_capability(const Configuration& c, int capability, bool portable) {
 
 cuda::Module load(World& world, ContextObject& context, const void* image) {
   refuse_unsafe(world);
-  const Image read = read_image(image);
+  const Image read = read_image(world, image);
   const Configuration& c = world.configuration;
   if (c.driver_version / 1000 < nvrtc_major && c.old_driver != 0) throw Refusal{c.old_driver};
   std::shared_ptr<Program> program;
   try {
     program = Program::load(read.binary);
   } catch (const std::exception& error) {
-    world.findings.emplace_back(error.what());
+    world.explain(cuda::result::invalid_image, error.what());
     throw Refusal{cuda::result::invalid_image};
   }
   require_capability(c, program->capability(), read.portable);

@@ -21,7 +21,7 @@ namespace {
 
 /// nvrtcResult.
 constexpr int success = 0, program_creation_failed = 2, invalid_input = 3, invalid_program = 4,
-              compilation_failed = 6, builtins_failed = 7, internal_failed = 11;
+              compilation_failed = 6, internal_failed = 11;
 
 constexpr std::array architectures = {75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120};
 
@@ -161,7 +161,7 @@ int nvrtcCompileProgram(void* handle, int count, const char* const* options) {
     return compile_program(*program, {options, options + count});
   } catch (const std::exception& error) {
     program->log = error.what();
-    return builtins_failed;  // the compiler's library is missing
+    return internal_failed;  // the compiler's library is missing
   }
 }
 

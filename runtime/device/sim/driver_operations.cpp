@@ -23,13 +23,13 @@ std::string described(const Work& work, const StreamObject& stream) {
   const std::string what = std::visit(
       Overloaded{[](const Copy& copy) {
                    constexpr const char* where[] = {"to the device", "to the host", "on the device"};
-                   return fmt::format("copy of {} bytes {}", copy.bytes, where[static_cast<int>(copy.kind)]);
+                   return std::string("copy ") + where[static_cast<int>(copy.kind)];
                  },
-                 [](const Fill& fill) { return fmt::format("fill of {} bytes", fill.bytes); },
+                 [](const Fill&) { return std::string("fill"); },
                  [](const KernelRun& run) { return "kernel " + run.launch.kernel->name; },
                  [](const std::shared_ptr<Mark>&) { return std::string("event"); }},
       work);
-  return fmt::format("{} on stream {}", what, stream.number);
+  return fmt::format("{}, stream {}", what, stream.number);
 }
 
 void* pointer(std::uint64_t address) { return reinterpret_cast<void*>(address); }

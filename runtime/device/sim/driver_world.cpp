@@ -56,9 +56,13 @@ World::World(const Configuration& wanted)
 void World::note(ContextObject& context, const std::vector<Finding>& found) {
   for (const Finding& finding : found) {
     if (findings.size() < most_findings) findings.push_back(finding.text);
-    if (error_texts_.size() < most_findings) error_texts_.emplace_back(finding.result, finding.text);
+    explain(finding.result, finding.text);
   }
   if (!found.empty()) poison(context, found.front().result);
+}
+
+void World::explain(cuda::Result result, const std::string& text) {
+  if (error_texts_.size() < most_findings) error_texts_.emplace_back(result, text);
 }
 
 void World::poison(ContextObject& context, cuda::Result result) {
@@ -154,6 +158,7 @@ void World::free(const Region& region) {
 
 void World::free_pinned(const Region& region) {
   queue_.finish_all();
+  host_uses_.forget(region.address, region.bytes);
   pinned.destroy(region);
 }
 

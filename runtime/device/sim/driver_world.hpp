@@ -71,7 +71,9 @@ class World {
   /// Notes findings, the first of which poisons the context.
   void note(ContextObject& context, const std::vector<Finding>& findings);
   void poison(ContextObject& context, cuda::Result result);
-  /// The last finding with this result, or null; it lives until the next reset.
+  /// Why a call returns `result`, for cuGetErrorString.
+  void explain(cuda::Result result, const std::string& text);
+  /// The last explanation of this result, or null; it lives until the next reset.
   const char* error_text(cuda::Result error) const;
 
   void set_mode(Mode mode, std::uint64_t seed);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include <doctest/doctest.h>
 
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -160,4 +161,25 @@ TEST_CASE("cuda-sim driver: no device, and a reset, are as on a fresh machine") 
   CHECK(sim.device_count(&count) == 0);
   CHECK(count == 1);
   CHECK(sim.calls() == 2);
+}
+
+TEST_CASE("cuda-sim driver: the environment says what it is, and cuInit refuses what has no meaning") {
+  const SimDriver sim({.context = false});
+  const char* text = nullptr;
+  setenv("ONDULA_SIM_DEVICES", "3", 1);
+  setenv("ONDULA_SIM_MEMORY", "2 MiB", 1);
+  sim.reset();
+  CHECK(sim.init(0) == 0);
+  int count = 0;
+  std::size_t bytes = 0;
+  CHECK(sim.device_count(&count) == 0);
+  CHECK(count == 3);
+  CHECK(sim.device_memory(&bytes, 2) == 0);
+  CHECK(bytes == 2 << 20);
+  setenv("ONDULA_SIM_MODE", "slow", 1);
+  sim.reset();
+  CHECK(sim.init(0) == cuda::result::invalid_value);
+  CHECK(sim.error_string(cuda::result::invalid_value, &text) == 0);
+  CHECK(std::string(text) == "ONDULA_SIM_MODE is 'slow'; allowed are fast, shuffle and check");
+  for (const char* name : {"ONDULA_SIM_DEVICES", "ONDULA_SIM_MEMORY", "ONDULA_SIM_MODE"}) unsetenv(name);
 }

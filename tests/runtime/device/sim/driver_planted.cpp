@@ -73,6 +73,8 @@ TEST_CASE("cuda-sim driver: a buffer reused before its copy ended is found") {
 TEST_CASE("cuda-sim driver: a missing event between two streams is found") {
   const auto with = [](bool event) {
     return [event](Parts& p) {
+      CHECK(p.sim.fill_bytes(p.a, 1, 40, p.first) == 0);
+      CHECK(p.sim.stream_synchronize(p.first) == 0);
       CHECK(p.sim.fill_bytes(p.a, 0, 40, p.first) == 0);
       CHECK(p.sim.event_record(p.event, p.first) == 0);
       if (event) CHECK(p.sim.stream_wait(p.second, p.event, 0) == 0);
@@ -161,7 +163,8 @@ TEST_CASE("cuda-sim driver: two streams' copies over one host buffer are found u
       CHECK(p.sim.copy_to_host(p.out, p.a, 40, p.first) == 0);
       CHECK(p.sim.event_record(p.event, p.first) == 0);
       if (event) CHECK(p.sim.stream_wait(p.second, p.event, 0) == 0);
-      CHECK(p.sim.copy_to_device(p.b, p.out, 40, p.second) == 0);
+      const cuda::Result result = p.sim.copy_to_device(p.b, p.out, 40, p.second);
+      CHECK(result == (event ? 0 : cuda::result::launch_failed));
     };
   };
   check_found("both use it", with(false));

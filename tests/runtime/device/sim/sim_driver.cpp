@@ -11,7 +11,8 @@ namespace {
 template <class Function>
 void look_up(void* library, Function& function, const char* name) {
   function = reinterpret_cast<Function>(dlsym(library, name));
-  REQUIRE_MESSAGE(function != nullptr, name);
+  const bool found = function != nullptr;
+  REQUIRE_MESSAGE(found, name);
 }
 
 template <class... Arguments>
@@ -23,7 +24,7 @@ int nvrtc(void* library, const char* name, Arguments... arguments) {
 
 }  // namespace
 
-SimDriver::SimDriver(const SimSetup& setup) {
+SimDriver::SimDriver(const DriverSetup& setup) {
   library = dlopen(ONDULA_SIM_LIBRARY, RTLD_NOW | RTLD_LOCAL);
   REQUIRE_MESSAGE(library != nullptr, dlerror());
 #define ONDULA_TEST_LOOK_UP(member, name, arguments) look_up(library, member, #name);

@@ -13,7 +13,7 @@
 namespace ondula::test {
 
 /// How many devices, of how much memory, in which mode.
-struct SimSetup {
+struct DriverSetup {
   int mode = ONDULA_SIM_FAST;
   std::uint64_t seed = 0;
   int devices = 1;
@@ -25,7 +25,7 @@ struct SimSetup {
 /// The library's functions under the names of the driver's table, in a fresh driver.
 class SimDriver {
  public:
-  explicit SimDriver(const SimSetup& setup = {});
+  explicit SimDriver(const DriverSetup& setup = {});
   ~SimDriver();
   SimDriver(const SimDriver&) = delete;
   SimDriver& operator=(const SimDriver&) = delete;
