@@ -22,6 +22,7 @@
 #include "runtime/propagator.hpp"
 #include "runtime/shot_points.hpp"
 #include "runtime/stability.hpp"
+#include "runtime/trace_recorder.hpp"
 
 namespace ondula {
 
@@ -150,6 +151,11 @@ class Propagator::Impl {
   /// The seconds it took.
   double call_back(std::int64_t shot, std::int64_t step);
   void guard(const loop::Engine& engine, std::int64_t shot, std::int64_t step) const;
+  /// Throws RuntimeError where `size` is no magnitude of a field after `step` samples.
+  void require_bounded(std::int64_t shot, std::int64_t step, double size) const;
+  /// Puts samples into `recorder`, whose first is sample `first` since t0, and looks at magnitudes.
+  loop::Watch watch_of(TraceRecorder& recorder, std::size_t receivers, std::int64_t shot,
+                       std::int64_t first) const;
   void finish_timings();
   /// Tells options_.progress, now and then, that `step` of `steps` are done in a shot.
   void tell(std::int64_t shot, std::int64_t step, std::int64_t steps) const;

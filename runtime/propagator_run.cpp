@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "compiler/error.hpp"
@@ -20,32 +21,53 @@ std::map<std::string, Traces> Propagator::Impl::run_shot(loop::Engine& engine, c
                                                          std::int64_t number, std::int64_t shots,
                                                          Clock::time_point begin) {
   TraceRecorder recorder(shot, steps_);
-  std::vector<double> samples(shot.receivers.size());
   double callbacks = 0;
   const std::int64_t first = step_now_, last = first + steps_;
-  for (std::int64_t n = first; n < last; ++n) {
+  const std::int64_t stride = engine.stride();
+  const std::int64_t guarded = stride > 1 ? stride : guard_interval;
+  const bool calls = callback_ && &engine == engine_.get() && every_ > 0;
+  const loop::Watch watch = watch_of(recorder, shot.receivers.size(), number, first);
+  if (stride > 1 && number == 0) {
+    // Steps that come by many have no first one to be timed apart.
+    engine.finish(watch);
+    timings_.first = since(begin);
+    begin = Clock::now();
+  }
+  for (std::int64_t n = first; n < last;) {
     if (options_.cancel && options_.cancel()) {
       throw Cancelled(fmt::format("cancelled at step {} of shot {}", n, number));
     }
-    if (callback_ && &engine == engine_.get() && every_ > 0 && n % every_ == 0)
-      callbacks += call_back(number, n);
-    engine.step(n * substeps_, samples);
-    for (int k = 1; k < substeps_; ++k) engine.step(n * substeps_ + k, {});
-    recorder.put(n - first, samples);
-    step_now_ = n + 1;
-    if ((n + 1) % guard_interval == 0 || n + 1 == last) guard(engine, number, n);
-    if (n == first && number == 0) {
+    if (calls && n % every_ == 0) callbacks += call_back(number, n);
+    std::int64_t next = std::min(last, n + stride);
+    if (calls) next = std::min(next, (n / every_ + 1) * every_);
+    engine.steps(n * substeps_, (next - n) * substeps_, substeps_, watch);
+    step_now_ = next;
+    if (next / guarded > n / guarded || next == last) engine.watch_magnitude(next, watch);
+    if (stride == 1 && n == first && number == 0) {
       timings_.first = since(begin) - callbacks;
       callbacks = 0;
       begin = Clock::now();
     }
-    if (options_.progress && (n % 10 == 0 || n + 1 == last)) {
-      options_.progress({number, shots, n + 1 - first, steps_});
+    if (options_.progress && (stride > 1 || n % 10 == 0 || next == last)) {
+      options_.progress({number, shots, next - first, steps_});
     }
+    n = next;
   }
+  engine.finish(watch);
   timings_.steady += since(begin) - callbacks;
-  timings_.steps += (steps_ - (number == 0 && steps_ > 0 ? 1 : 0)) * substeps_;
+  timings_.steps += (steps_ - (stride == 1 && number == 0 && steps_ > 0 ? 1 : 0)) * substeps_;
   return recorder.take();
+}
+
+loop::Watch Propagator::Impl::watch_of(TraceRecorder& recorder, std::size_t receivers, std::int64_t shot,
+                                       std::int64_t first) const {
+  loop::Watch watch;
+  watch.receivers = receivers;
+  watch.samples = [this, &recorder, first](std::int64_t step, std::span<const double> samples) {
+    recorder.put(step / substeps_ - first, samples);
+  };
+  watch.magnitude = [this, shot](std::int64_t step, double size) { require_bounded(shot, step, size); };
+  return watch;
 }
 
 double Propagator::Impl::call_back(std::int64_t shot, std::int64_t step) {
@@ -61,12 +83,15 @@ double Propagator::Impl::call_back(std::int64_t shot, std::int64_t step) {
 }
 
 void Propagator::Impl::guard(const loop::Engine& engine, std::int64_t shot, std::int64_t step) const {
-  const double size = engine.magnitude();
+  require_bounded(shot, step + 1, engine.magnitude());
+}
+
+void Propagator::Impl::require_bounded(std::int64_t shot, std::int64_t step, double size) const {
   if (size <= largest_amplitude) return;
   throw RuntimeError(
       fmt::format("shot {}: at step {} (t = {:.6g} s) a field {}; the run is stopped. Check the model and "
                   "the wavelet's amplitude",
-                  shot, step + 1, options_.t0 + static_cast<double>(step + 1) * options_.dt,
+                  shot, step, options_.t0 + static_cast<double>(step) * options_.dt,
                   std::isnan(size) ? "is no longer finite" : fmt::format("has grown to {:.3g}", size)));
 }
 
