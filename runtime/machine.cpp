@@ -10,6 +10,7 @@
 #include "runtime/device/cuda/device.hpp"
 #include "runtime/environment.hpp"
 #include "runtime/jit/join.hpp"
+#include "runtime/jit/nvrtc.hpp"
 #include "runtime/loop/cuda_engine.hpp"
 
 namespace ondula {
@@ -29,6 +30,17 @@ std::string library_of(Backend backend) {
 
 }  // namespace
 
+std::string backend_problem(Backend backend) {
+  try {
+    if (!runs_cuda(backend)) return "";
+    const cuda::DriverStatus driver = cuda::inspect_driver(library_of(backend));
+    if (!driver.usable) return driver.problem;
+    return jit::inspect_nvrtc(backend == Backend::cuda_sim ? driver.path : "").problem;
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
 bool StepKernels::compiled() const {
   if (host) return !host->record().cache_hit;
   return cuda && !cuda->module->record().cache_hit;
@@ -40,7 +52,7 @@ void Machine::ready() {
     static_cast<void>(cuda::require_device(*driver_, options_.device));
     if (!options_.cuda_compiler) {
       // The stand-in is its own NVRTC.
-      const std::string toolkit = options_.backend == Backend::cuda_sim ? driver_->path() : "";
+      const std::string toolkit = driver_->stand_in() ? driver_->path() : "";
       options_.cuda_compiler = std::make_shared<jit::CudaCompiler>(options_.cache, options_.log, toolkit);
     }
   } else if (!reference() && !options_.compiler) {

@@ -4,8 +4,10 @@
 
 #include <cstddef>
 #include <memory>
+#include <string>
 
 #include "compiler/passes/pipeline.hpp"
+#include "runtime/backend.hpp"
 #include "runtime/device/cuda/library.hpp"
 #include "runtime/jit/cuda_compiler.hpp"
 #include "runtime/jit/host_compiler.hpp"
@@ -24,6 +26,9 @@ struct StepKernels {
   bool compiled() const;
 };
 
+/// What `backend` lacks on this machine, and what to do; empty where it can run. Opens drivers and NVRTC.
+std::string backend_problem(Backend backend);
+
 /// Of one Propagator, whose options it reads.
 class Machine {
  public:
@@ -31,7 +36,7 @@ class Machine {
 
   passes::Target target() const { return cuda() ? passes::Target::cuda : passes::Target::host; }
   bool reference() const { return options_.backend == Backend::reference; }
-  bool cuda() const { return options_.backend == Backend::cuda || options_.backend == Backend::cuda_sim; }
+  bool cuda() const { return runs_cuda(options_.backend); }
 
   /// Finds compiler, driver and device; before compile(). Throws RuntimeError saying what is missing,
   /// UserError for a device that is not there.

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compiler/error.hpp"
+#include "runtime/backend.hpp"
 #include "runtime/io/job.hpp"
 #include "runtime/io/suggest.hpp"
 #include "tools/check_case.hpp"
@@ -46,7 +47,7 @@ std::map<std::string, double> stated_models(const std::vector<std::string>& text
 
 CheckSettings settings_of(const CheckCommand& command) {
   require_word("--dtype", command.dtype, {"float32", "float64"});
-  require_word("--backend", command.backend, {"host", "reference"});
+  require_word("--backend", command.backend, backend_names());
   const auto& orders = io::supported_orders();
   if (std::find(orders.begin(), orders.end(), command.order) == orders.end())
     throw UserError(fmt::format("--order: found {}; allowed: 2, 4, ... 16", command.order));
@@ -55,7 +56,7 @@ CheckSettings settings_of(const CheckCommand& command) {
   return {find_equation(command.equation),
           command.order,
           command.dtype == "float64" ? DType::float64 : DType::float32,
-          command.backend == "host" ? Backend::host : Backend::reference,
+          backend_of(command.backend),
           stated_models(command.models),
           make_compiler()};
 }
@@ -99,7 +100,7 @@ CLI::App* add_check_command(CLI::App& program, CheckCommand& command) {
       ->capture_default_str();
   check->add_option("--dtype", command.dtype, "float32 or float64, of dot products and the limit")
       ->capture_default_str();
-  check->add_option("--backend", command.backend, "host or reference")->capture_default_str();
+  check->add_option("--backend", command.backend, "host, reference, cuda or cuda-sim")->capture_default_str();
   check->add_option("--model", command.models,
                     "NAME=NUMBER: the value that a parameter's random model lies around");
   add_json_option(*check, command.voice);

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compiler/error.hpp"
+#include "runtime/device/cuda/library.hpp"
 #include "runtime/environment.hpp"
 #include "runtime/jit/cache.hpp"
 #include "runtime/jit/clang_library.hpp"
@@ -83,6 +84,31 @@ Json examine_nvrtc() {
   return json;
 }
 
+Json examine_driver(const std::string& library, const std::string& missing) {
+  const cuda::DriverStatus status =
+      library.empty() ? cuda::DriverStatus{} : cuda::inspect_driver(library);
+  Json devices = Json::array();
+  for (const cuda::DeviceFacts& device : status.devices)
+    devices.push_back({{"name", device.name},
+                       {"capability", fmt::format("{}.{}", device.major, device.minor)},
+                       {"bytes", device.bytes},
+                       {"multiprocessors", device.multiprocessors}});
+  Json json{{"usable", status.usable},
+            {"path", status.path},
+            {"cuda", status.version.major > 0 ? status.version.text() : ""},
+            {"devices", devices}};
+  if (!status.usable) json["problem"] = library.empty() ? missing : status.problem;
+  return json;
+}
+
+Json examine_stand_in() {
+  std::vector<std::string> searched;
+  const std::string path = cuda::stand_in_library(&searched);
+  Json json = examine_driver(path, "libondula-cuda-sim.so is missing, the stand-in of backend cuda-sim");
+  json["searched"] = searched;
+  return json;
+}
+
 Json examine_parts() {
   Json list = Json::array();
   for (const Finding& finding : find_optional_parts()) {
@@ -100,6 +126,9 @@ Json examine_variables() {
           {"ONDULA_CACHE_LIMIT", e.cache_limit},
           {"ONDULA_CLANG_MODULE", e.clang_module},
           {"ONDULA_CPU_FEATURES", e.cpu_features},
+          {"ONDULA_CUDA_DRIVER", e.cuda_driver},
+          {"ONDULA_CUDA_GRAPHS", e.cuda_graphs},
+          {"ONDULA_CUDA_SIM", e.cuda_stand_in},
           {"ONDULA_DATA", e.data},
           {"ONDULA_SIM_MODE", e.sim_mode},
           {"ONDULA_SIM_SEED", e.sim_seed},
@@ -119,6 +148,8 @@ Json examine() {
           {"cache", examine_cache()},
           {"clang", examine_clang()},
           {"nvrtc", examine_nvrtc()},
+          {"cuda_driver", examine_driver(cuda::driver_library(), "")},
+          {"cuda_sim", examine_stand_in()},
           {"optional", examine_parts()},
           {"variables", examine_variables()}};
 }
@@ -145,6 +176,19 @@ void print_nvrtc(const Json& nvrtc) {
   row("", fmt::format("compiles for sm_{}", fmt::join(architectures, ", ")));
   if (nvrtc["builtins"].get<std::string>().empty())
     row("", "its builtins library is not beside it: the loader's path must hold it");
+}
+
+void print_driver(const std::string& head, const Json& driver, const std::string& use) {
+  if (!driver["usable"].get<bool>()) {
+    row(head, "not usable: " + use);
+    problem(driver);
+    return;
+  }
+  row(head, fmt::format("{}, up to CUDA {}", driver["path"].get<std::string>(), driver["cuda"].get<std::string>()));
+  int number = 0;
+  for (const Json& device : driver["devices"])
+    row("", fmt::format("device {}: {}, compute capability {}, {}", number++, device["name"].get<std::string>(),
+                        device["capability"].get<std::string>(), bytes_text(device["bytes"].get<double>())));
 }
 
 void print(const Json& all) {
@@ -174,6 +218,8 @@ void print(const Json& all) {
                                         joined(clang["searched"])));
   problem(clang);
   print_nvrtc(all["nvrtc"]);
+  print_driver("CUDA driver", all["cuda_driver"], "backend cuda does not run here, and the others need none of it");
+  print_driver("CUDA stand-in", all["cuda_sim"], "backend cuda-sim does not run");
   fmt::print("\nNot used by this version, and looked for:\n");
   for (const Json& part : all["optional"]) {
     row(text(part["what"]),
@@ -183,7 +229,7 @@ void print(const Json& all) {
   }
   fmt::print("\nEnvironment variables:\n");
   for (const auto& [name, value] : all["variables"].items())
-    fmt::print("{:<20} {}\n", name, text(value).empty() ? "not set" : text(value));
+    fmt::print("{:<25} {}\n", name, text(value).empty() ? "not set" : text(value));
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ void JobRun::compile() {
 }
 
 void JobRun::say_compiled() {
-  if (session_.job.backend != Backend::host) return;
+  if (session_.job.backend == Backend::reference) return;
   const Timings& timings = session_.propagator->timings();
   say(timings.compiled
           ? fmt::format("kernels compiled in {}, and kept for the next run", seconds_text(timings.compile))

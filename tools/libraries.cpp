@@ -76,7 +76,6 @@ std::vector<Finding> find_optional_parts() {
     programs.push_back(folder + "/bin");
   }
   return {
-      find_library("CUDA driver", {"libcuda.so.1"}, "cuInit", {}, "comes with the GPU's driver"),
       find_program("CUDA toolkit", "nvcc", programs, "set CUDA_HOME to its folder"),
       find_library("NCCL", {"libnccl.so.2"}, "ncclGetVersion", libraries, "a package of its own"),
       find_library("MPI", {"libmpi.so.40", "libmpi.so.12", "libmpich.so.12", "libmpi.so"}, "MPI_Init", {},

@@ -10,7 +10,9 @@
 #include "compiler/error.hpp"
 #include "compiler/passes/pipeline.hpp"
 #include "equations/equations.hpp"
+#include "runtime/backend.hpp"
 #include "runtime/io/job.hpp"
+#include "runtime/machine.hpp"
 #include "runtime/propagator.hpp"
 #include "runtime/scheme.hpp"
 
@@ -92,10 +94,10 @@ Json describe(const EquationDefinition& definition) {
   json["dtypes"] = {"float32", "float64"};
   const std::string why = refusal(definition, dims.back());
   json["backends"] = Json::array();
-  for (const char* backend : {"host", "reference"})
-    json["backends"].push_back({{"name", backend}, {"runs", why.empty()}, {"why_not", why}});
-  for (const char* backend : {"cuda", "cuda-sim"})
-    json["backends"].push_back({{"name", backend}, {"runs", false}, {"why_not", "not in this version"}});
+  for (const std::string& backend : backend_names()) {
+    const std::string missing = why.empty() ? backend_problem(backend_of(backend)) : why;
+    json["backends"].push_back({{"name", backend}, {"runs", missing.empty()}, {"why_not", missing}});
+  }
   return json;
 }
 

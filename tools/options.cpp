@@ -27,9 +27,9 @@ void add_job_options(CLI::App& command, JobOptions& options, bool writes) {
   command.add_option("--dims", beats.dims, "check that the job has so many axes");
   command.add_option("--order", beats.order, "accuracy of the stencils: 2, 4, ... 16");
   command.add_option("--dtype", beats.dtype, "float32 or float64");
-  command.add_option("--backend", beats.backend, "host or reference");
+  command.add_option("--backend", beats.backend, "host, reference, cuda or cuda-sim");
   command.add_option("--threads", beats.threads, "threads of the host backend");
-  add_later_option(command, "--device", "which device of a backend");
+  command.add_option("--device", beats.device, "which CUDA device: 0, 1, ...");
   add_later_option(command, "--arch", "the architecture to generate for");
   add_later_option(command, "--timeout", "seconds after which the command gives up");
   add_json_option(command, options.voice);

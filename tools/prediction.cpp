@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "tools/prediction.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -13,6 +15,7 @@
 
 #include "compiler/error.hpp"
 #include "runtime/device/device.hpp"
+#include "tools/words.hpp"
 
 namespace ondula::tools {
 namespace {
@@ -218,7 +221,7 @@ Prediction predict(const Session& session) {
   Prediction result;
   const Estimate& e = session.estimate;
   if (session.job.backend != Backend::host) {
-    result.problem = "not predicted for the reference";
+    result.problem = fmt::format("not predicted for {}", backend_text(session.job.backend));
     return result;
   }
   const auto count = std::clamp(static_cast<std::size_t>(e.padded_points), fewest_copied, most_copied);

@@ -9,6 +9,8 @@
 #include <filesystem>
 #include <system_error>
 
+#include "runtime/backend.hpp"
+
 namespace ondula::tools {
 
 std::string bytes_text(double bytes) {
@@ -38,7 +40,7 @@ std::string count_text(std::int64_t count) {
 
 std::string dtype_text(DType dtype) { return dtype == DType::float32 ? "float32" : "float64"; }
 
-std::string backend_text(Backend backend) { return backend == Backend::host ? "host" : "reference"; }
+std::string backend_text(Backend backend) { return backend_name(backend); }
 
 std::string extents_text(const std::vector<std::string>& axes, const std::vector<std::int64_t>& extents) {
   std::string text;

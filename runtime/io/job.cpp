@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "compiler/error.hpp"
+#include "runtime/backend.hpp"
 #include "runtime/io/job_reader.hpp"
 #include "runtime/io/job_sections.hpp"
 #include "runtime/io/suggest.hpp"
@@ -21,7 +22,7 @@ namespace {
 
 const std::vector<std::string>& job_keys() {
   static const std::vector<std::string> keys = {
-      "equation", "grid",     "time",    "order",    "dtype",     "backend",      "threads",  "models",
+      "equation", "grid",     "time",    "order",    "dtype",     "backend",      "device", "threads",  "models",
       "absorb",   "initial",  "wavelet", "sources",  "receivers", "free_surface", "geometry", "memory",
       "output",   "observed", "misfit",  "gradient", "born",      "invert",       "mesh"};
   return keys;
@@ -45,10 +46,11 @@ DType parse_dtype(const Node& node) {
   return node.choice({"float32", "float64"}) == "float64" ? DType::float64 : DType::float32;
 }
 
-Backend parse_backend(const Node& node, ParseContext& context) {
-  const std::string word = node.choice({"host", "reference", "cuda", "cuda-sim"});
-  if (word == "cuda" || word == "cuda-sim") context.refuse_later(node, "\"host\" and \"reference\" are");
-  return word == "reference" ? Backend::reference : Backend::host;
+Backend parse_backend(const Node& node) { return backend_of(node.choice(backend_names())); }
+
+int parse_device(const Node& node) {
+  constexpr std::int64_t most = 1023;
+  return static_cast<int>(node.integer(0, most));
 }
 
 std::optional<int> parse_threads(const Node& node) {
@@ -89,9 +91,10 @@ void parse_survey(const Node& root, Job& job, ParseContext& context) {
   if (geometry) job.geometry = parse_geometry(*geometry, job.grid, job.wavelet.has_value(), context);
 }
 
-void apply(const Overrides& options, Job& job, ParseContext& context) {
+void apply(const Overrides& options, Job& job) {
   // Each option passes through the check of its key, so that both know the same words and ranges.
-  if (options.backend) job.backend = parse_backend(Node(*options.backend, "--backend"), context);
+  if (options.backend) job.backend = parse_backend(Node(*options.backend, "--backend"));
+  if (options.device) job.device = parse_device(Node(*options.device, "--device"));
   if (options.dtype) job.dtype = parse_dtype(Node(*options.dtype, "--dtype"));
   if (options.order) job.order = parse_order(Node(*options.order, "--order"));
   if (options.threads) job.threads = parse_threads(Node(*options.threads, "--threads"));
@@ -157,10 +160,8 @@ Job parse_job(std::string_view text, const std::string& folder, const Overrides&
   parse_time(root.at("time", "dt and steps"), job);
   if (const auto order = root.find("order")) job.order = parse_order(*order);
   if (const auto dtype = root.find("dtype")) job.dtype = parse_dtype(*dtype);
-  // An option that beats the key also lifts its refusal.
-  ParseContext beaten = context;
-  if (const auto backend = root.find("backend"))
-    job.backend = parse_backend(*backend, overrides.backend ? beaten : context);
+  if (const auto backend = root.find("backend")) job.backend = parse_backend(*backend);
+  if (const auto device = root.find("device")) job.device = parse_device(*device);
   if (const auto threads = root.find("threads")) job.threads = parse_threads(*threads);
   parse_models(root, job, context);
   parse_survey(root, job, context);
@@ -171,7 +172,7 @@ Job parse_job(std::string_view text, const std::string& folder, const Overrides&
     job.output.directory = context.path(Node("out", "output.directory"));
   parse_inverse(root, job, context);
   parse_later(root, job.grid, context);
-  apply(overrides, job, context);
+  apply(overrides, job);
   refuse_unsupported(context);
   check_extent(job);
   return job;

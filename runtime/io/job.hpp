@@ -139,6 +139,7 @@ struct Job {
   int order = 8;
   DType dtype = DType::float32;
   Backend backend = Backend::host;
+  int device = 0;              ///< which CUDA device
   std::optional<int> threads;  ///< unset: one per core
   Absorb absorb;
   std::vector<std::pair<std::string, ModelSpec>> models;
@@ -162,6 +163,7 @@ struct Overrides {
   std::optional<std::string> dtype;
   std::optional<int> order;
   std::optional<int> dims;  ///< must equal the number of the grid's axes
+  std::optional<int> device;
   std::optional<int> threads;
   std::optional<std::string> output;  ///< the output directory, as the shell sees it
 };

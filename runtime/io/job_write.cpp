@@ -3,6 +3,7 @@
 #include <array>
 #include <string>
 
+#include "runtime/backend.hpp"
 #include "runtime/io/job.hpp"
 #include "runtime/io/job_sections.hpp"
 
@@ -257,7 +258,8 @@ nlohmann::ordered_json resolved(const Job& job) {
                       {"t0", job.t0}};
   json["order"] = job.order;
   json["dtype"] = job.dtype == DType::float64 ? "float64" : "float32";
-  json["backend"] = job.backend == Backend::reference ? "reference" : "host";
+  json["backend"] = backend_name(job.backend);
+  json["device"] = job.device;
   json["threads"] = job.threads ? Json(*job.threads) : Json("auto");
   json["models"] = write_models(job.models);
   json["absorb"] = write_absorb(job.grid, job.absorb);

@@ -91,7 +91,7 @@ ondula_status ondula_options_set_integer(ondula_options* options, const char* na
                                          ondula_error** error) {
   return guarded(error, [&] {
     PropagatorOptions& o = given(options, "options").value;
-    switch (index_of("option", name, {"order", "substeps", "threads", "device_bytes_limit", "cache_limit"})) {
+    switch (index_of("option", name, {"order", "substeps", "threads", "device_bytes_limit", "cache_limit", "device"})) {
       case 0:
         o.order = to_int(name, value);
         break;
@@ -105,8 +105,11 @@ ondula_status ondula_options_set_integer(ondula_options* options, const char* na
       case 3:
         o.device_bytes_limit = to_size(name, value);
         break;
-      default:
+      case 4:
         o.cache.limit_bytes = to_size(name, value);
+        break;
+      default:
+        o.device = to_int(name, value);
     }
   });
 }
@@ -145,7 +148,7 @@ ondula_status ondula_options_set_text(ondula_options* options, const char* name,
         break;
       case 1:
         o.backend =
-            index_of("backend", value, {"host", "reference"}) == 0 ? Backend::host : Backend::reference;
+            static_cast<Backend>(index_of("backend", value, {"host", "reference", "cuda", "cuda-sim"}));
         break;
       default:
         o.cache.directory = text(value, "cache");

@@ -72,14 +72,16 @@ ONDULA_C_API void ondula_grid_free(ondula_grid* grid);
 /* Options. `dt`: the sampling of wavelets and records, s; `steps`: samples of a record. */
 ONDULA_C_API ondula_status ondula_options_create(double dt, int64_t steps, ondula_options** options,
                                                  ondula_error** error);
-/* order, substeps (0: automatic), threads (0: one a core), device_bytes_limit (0: none), cache_limit (bytes).
+/* order, substeps (0: automatic), threads (0: one a core), device_bytes_limit (0: none), cache_limit (bytes),
+   device (which CUDA device).
  */
 ONDULA_C_API ondula_status ondula_options_set_integer(ondula_options* options, const char* name,
                                                       int64_t value, ondula_error** error);
 /* t0 (s); absorb.frequency (Hz), absorb.velocity (m/s), absorb.reflection, absorb.kappa. */
 ONDULA_C_API ondula_status ondula_options_set_number(ondula_options* options, const char* name, double value,
                                                      ondula_error** error);
-/* dtype: "float32", "float64"; backend: "host", "reference"; cache: a folder or "off". */
+/* dtype: "float32", "float64"; backend: "host", "reference", "cuda",
+   "cuda-sim"; cache: a folder or "off". */
 ONDULA_C_API ondula_status ondula_options_set_text(ondula_options* options, const char* name,
                                                    const char* value, ondula_error** error);
 /* Callbacks get `user` back; NULL removes one. They must return normally (no longjmp). */
