@@ -12,6 +12,7 @@
 #include "runtime/jit/cuda_compiler.hpp"
 #include "runtime/jit/host_compiler.hpp"
 #include "runtime/loop/cuda_kernels.hpp"
+#include "runtime/loop/cuda_points.hpp"
 #include "runtime/loop/engine.hpp"
 #include "runtime/propagator.hpp"
 
@@ -50,9 +51,9 @@ class Machine {
                                             const loop::EngineSetup& setup, device::Device* device,
                                             const StepKernels& kernels) const;
 
-  /// Bytes a device holds for an engine besides its arrays, for steps of which every `every`-th is sampled.
-  std::size_t extra_bytes(const passes::Compilation& compilation, const ir::Domain& domain,
-                          std::int64_t every, std::size_t sources, std::size_t receivers) const;
+  /// Bytes the device holds for an engine, for steps of which every `every`-th is sampled.
+  std::size_t engine_bytes(const passes::Compilation& compilation, const ir::Domain& domain, int least_halo,
+                           std::int64_t every, const loop::PointCounts& points) const;
 
  private:
   PropagatorOptions& options_;

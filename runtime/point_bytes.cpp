@@ -61,6 +61,8 @@ PointBytes PointCounter::of(const Shot& shot, std::int64_t number) {
       const std::size_t bound = samples + bytes_per_pickup + taps * sizeof(device::Weighted);
       bytes.made += samples + sizeof(ir::PointSource) + taps * sizeof(ir::Tap) + bound;
       bytes.bound += bound;
+      bytes.counts.sources += 1;
+      bytes.counts.source_taps += taps;
     }
   }
   for (std::size_t i = 0; i < shot.receivers.size(); ++i) {
@@ -68,6 +70,8 @@ PointBytes PointCounter::of(const Shot& shot, std::int64_t number) {
     for (const std::size_t taps : taps_of(shot.receivers[i], receiver_name(i, number))) {
       bytes.made += sizeof(ir::FieldTaps) + taps * sizeof(ir::Tap);
       bytes.bound += bytes_per_pickup + taps * sizeof(device::Weighted);
+      bytes.counts.rows += 1;
+      bytes.counts.row_taps += taps;
     }
   }
   return bytes;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/loop/cuda_points.hpp"
 #include "runtime/receivers.hpp"
 #include "runtime/sources.hpp"
 
@@ -16,6 +17,7 @@ namespace ondula {
 struct PointBytes {
   std::size_t made = 0;   ///< before they are handed to the engine, which takes them over one by one
   std::size_t bound = 0;  ///< while the shot runs
+  loop::PointCounts counts;
 };
 
 /// Counts what points take: each kind of point at each kind of place is made once, as a run makes it. What is

@@ -91,7 +91,8 @@ struct Estimate {
   /// The host's peak: models with records and taps, or with the working memory of the stability limit, which
   /// is found before the first step; the device's own memory is not counted here.
   std::size_t host_bytes = 0;
-  std::size_t peak_bytes = 0;  ///< of device and host together in a first call
+  /// Of the host's memory in a first call: with the device's own, unless that is a GPU's.
+  std::size_t peak_bytes = 0;
   /// Of a gradient instead, with full storage: the device allocator's peak, and what of it is history. 0
   /// where the equation has no adjoint, as `gradient_refusal` says.
   std::size_t gradient_device_bytes = 0;

@@ -64,7 +64,8 @@ std::size_t Propagator::Impl::limit_bytes() const {
   return limits_bytes(compilation_.physical, domain_, complete_models());
 }
 
-std::size_t Propagator::Impl::shots_bytes(std::span<const Shot> shots, int substeps) const {
+std::size_t Propagator::Impl::shots_bytes(std::span<const Shot> shots, int substeps,
+                                          loop::PointCounts& most) const {
   // Records of every shot stay; taps and wavelets are those of one shot at a time.
   std::size_t records = 0, held = 0, peak = 0;
   PointCounter counter(compilation_.physical, domain_, grid_, models_, {options_.steps, substeps});
@@ -72,6 +73,10 @@ std::size_t Propagator::Impl::shots_bytes(std::span<const Shot> shots, int subst
     const Shot& shot = shots[i];
     const PointBytes points = counter.of(shot, static_cast<std::int64_t>(i));
     peak = std::max(peak, records + held + points.made);
+    most.sources = std::max(most.sources, points.counts.sources);
+    most.source_taps = std::max(most.source_taps, points.counts.source_taps);
+    most.rows = std::max(most.rows, points.counts.rows);
+    most.row_taps = std::max(most.row_taps, points.counts.row_taps);
     records += shot.receivers.size() * static_cast<std::size_t>(options_.steps) * sizeof(double);
     held = points.bound;  // until the next shot's have been made
     peak = std::max(peak, records + held);
@@ -80,7 +85,7 @@ std::size_t Propagator::Impl::shots_bytes(std::span<const Shot> shots, int subst
 }
 
 /// Both engines, and a history of every step; slot 0 is the state a run starts from.
-void Propagator::Impl::estimate_gradient(Estimate& e) const {
+void Propagator::Impl::estimate_gradient(Estimate& e, const loop::PointCounts& points) const {
   if (options_.storage == Storage::none) {
     e.gradient_refusal = "its storage is off";
     return;
@@ -92,9 +97,10 @@ void Propagator::Impl::estimate_gradient(Estimate& e) const {
     const auto slots = static_cast<std::size_t>(options_.steps * e.substeps + 1);
     e.history_bytes = slots * loop::history_slot_bytes(both.forward, domain_, options_.dtype, halo,
                                                        both.adjoint.saves.size());
-    e.gradient_device_bytes = loop::compiled_engine_bytes(both.forward, domain_, options_.dtype, halo) +
-                              loop::compiled_engine_bytes(both.backward, domain_, options_.dtype, halo) +
-                              e.history_bytes;
+    // On the way back receivers inject and sources are looked at, at every step.
+    const loop::PointCounts back{points.rows, points.row_taps, points.sources, points.source_taps};
+    e.gradient_device_bytes = machine_.engine_bytes(both.forward, domain_, halo, e.substeps, points) +
+                              machine_.engine_bytes(both.backward, domain_, halo, 1, back) + e.history_bytes;
   } catch (const UserError& error) {
     e.gradient_refusal = error.what();
   }
@@ -124,15 +130,17 @@ Estimate Propagator::Impl::estimate(std::span<const Shot> shots) const {
   e.points = 1;
   for (const std::int64_t n : grid_.shape) e.points *= n;
   e.padded_points = domain_.points();
+  loop::PointCounts points;
+  const std::size_t before = limit_bytes(), during = shots_bytes(shots, e.substeps, points);
   if (!machine_.reference()) {
-    e.device_bytes = loop::compiled_engine_bytes(compilation_, domain_, options_.dtype);
-    estimate_gradient(e);
+    e.device_bytes = machine_.engine_bytes(compilation_, domain_, 0, e.substeps, points);
+    estimate_gradient(e, points);
   }
   std::size_t models = 0;
   for (const auto& [name, array] : models_) models += array.bytes();
-  const std::size_t before = limit_bytes(), during = shots_bytes(shots, e.substeps);
   e.host_bytes = models + std::max(before, during);
-  e.peak_bytes = models + std::max(before, e.device_bytes + during);
+  // Only the host's device is in the same memory.
+  e.peak_bytes = models + std::max(before, (machine_.cuda() ? 0 : e.device_bytes) + during);
   const double element = options_.dtype == DType::float32 ? 4 : 8;
   for (const ir::Kernel& kernel : compilation_.kernels.kernels) {
     for (std::size_t p = 0; p < kernel.pieces.size(); ++p) {

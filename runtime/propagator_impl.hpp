@@ -99,9 +99,9 @@ class Propagator::Impl {
   /// Why a run with these limits cannot take its step; empty where it can.
   std::string step_refusal(const Limits& now) const;
   double step() const { return options_.dt / std::max(1, substeps_); }
-  /// Host bytes of taps, wavelets and records at their peak over the shots.
-  std::size_t shots_bytes(std::span<const Shot> shots, int substeps) const;
-  void estimate_gradient(Estimate& e) const;
+  /// Host bytes of taps, wavelets and records at their peak over the shots; `most` of each that a shot has.
+  std::size_t shots_bytes(std::span<const Shot> shots, int substeps, loop::PointCounts& most) const;
+  void estimate_gradient(Estimate& e, const loop::PointCounts& points) const;
   ShotPoints points_of(std::span<const Shot> shots, std::int64_t number, bool slopes = false) const;
 
   // propagator.cpp

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
 #include "compiler/error.hpp"
 #include "compiler/passes/surface.hpp"
@@ -206,9 +207,11 @@ class CudaEngine final : public Engine {
       }
     }
     for (ir::PointSource& source : sources) series.sources.push_back(std::move(source.samples));
-    const std::size_t places = pickups.size();
-    stale_ |= points_.set(deposits, series.sources.size(), pickups, places);
+    const bool was_stale = std::exchange(stale_, true);  // as an error on the way leaves it
+    stepper_->set_series({});
+    const bool changed = points_.set(deposits, series.sources.size(), pickups, pickups.size());
     stepper_->set_series(std::move(series));
+    stale_ = was_stale || changed;
   }
 
   void step(std::int64_t n, std::span<double> samples) override {
@@ -342,7 +345,8 @@ class CudaEngine final : public Engine {
   }
 
   void ready_steps(std::int64_t every) {
-    stale_ |= stepper_->reserve(every, points_.sources(), points_.rows());
+    const bool was_stale = std::exchange(stale_, true);
+    stale_ = stepper_->reserve(every, points_.sources(), points_.rows()) || was_stale;
     if (!stale_) return;
     stepper_->set_steps({step_of(0), step_of(1)});
     stale_ = false;
@@ -456,6 +460,21 @@ class CudaEngine final : public Engine {
 };
 
 }  // namespace
+
+std::size_t cuda_engine_bytes(const passes::Compilation& compilation, const ir::Domain& domain, DType dtype,
+                              int least_halo, std::int64_t every, const PointCounts& points) {
+  const ir::Program& program = compilation.kernels.program;
+  const int halo = std::max(common_halo(compilation.kernels), least_halo);
+  std::size_t bytes = compiled_engine_bytes(compilation, domain, dtype, least_halo), states = 0;
+  for (const ir::Field& field : program.fields) {
+    if (field.strip_axis >= 0 || field.saved) continue;
+    ++states;
+    if (!field.accumulator) bytes += CudaHalo::bytes(domain, field, program.first_order(), halo, dtype);
+  }
+  return bytes + CudaMagnitude::bytes(dtype, states) + CudaPoints::bytes(dtype, points) +
+         CudaStepper::bytes(dtype, every, static_cast<std::int64_t>(points.sources),
+                            static_cast<std::int64_t>(points.rows));
+}
 
 std::unique_ptr<Engine> make_cuda_engine(const passes::Compilation& compilation, const EngineSetup& setup,
                                          cuda::Device& device, std::shared_ptr<const CudaKernels> kernels,

@@ -6,6 +6,7 @@
 
 #include "runtime/device/cuda/device.hpp"
 #include "runtime/loop/cuda_kernels.hpp"
+#include "runtime/loop/cuda_points.hpp"
 #include "runtime/loop/engine.hpp"
 
 namespace ondula::loop {
@@ -16,5 +17,10 @@ namespace ondula::loop {
 std::unique_ptr<Engine> make_cuda_engine(const passes::Compilation& compilation, const EngineSetup& setup,
                                          cuda::Device& device, std::shared_ptr<const CudaKernels> kernels,
                                          bool graphs);
+
+/// Bytes a CUDA engine allocates on its device, without allocating them, for steps of which every `every`-th is
+/// sampled.
+std::size_t cuda_engine_bytes(const passes::Compilation& compilation, const ir::Domain& domain, DType dtype,
+                              int least_halo, std::int64_t every, const PointCounts& points);
 
 }  // namespace ondula::loop

@@ -52,6 +52,16 @@ CudaHalo::CudaHalo(const ir::Domain& domain, const ir::Field& field, bool first_
   }
 }
 
+std::size_t CudaHalo::bytes(const ir::Domain& domain, const ir::Field& field, bool first_order, int halo,
+                            DType dtype) {
+  std::size_t images = 0;
+  for (int axis = 0; axis < domain.dims; ++axis) {
+    for (const ir::Repeat& image : ir::field_images(domain, field, axis, first_order, halo))
+      images += image.sign != 0 ? 1 : 0;
+  }
+  return images * (2 * sizeof(std::int64_t) + (dtype == DType::float32 ? sizeof(float) : sizeof(double)));
+}
+
 std::vector<cuda::KernelLaunch> CudaHalo::launches(const device::Buffer& array,
                                                    cuda::Function function) const {
   constexpr std::int64_t threads = 128, most_rows = 65535;

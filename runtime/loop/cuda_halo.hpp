@@ -18,6 +18,9 @@ class CudaHalo {
   CudaHalo(const ir::Domain& domain, const ir::Field& field, bool first_order, int halo, const Layout& layout,
            DType dtype, cuda::Device& device);
   bool empty() const { return axes_.empty(); }
+  /// What the constructor allocates.
+  static std::size_t bytes(const ir::Domain& domain, const ir::Field& field, bool first_order, int halo,
+                           DType dtype);
   /// The launches that fill `array`'s halo, in order; `function` is ondula_halo.
   std::vector<cuda::KernelLaunch> launches(const device::Buffer& array, cuda::Function function) const;
 

@@ -18,6 +18,9 @@ class CudaMagnitude {
   CudaMagnitude(cuda::Device& device, const cuda::LoadedModule& module, DType dtype, std::size_t arrays);
   ~CudaMagnitude();
 
+  /// What the constructor allocates.
+  static std::size_t bytes(DType dtype, std::size_t arrays);
+
   struct Array {
     cuda::DevicePointer address = 0;
     std::int64_t count = 0;

@@ -13,6 +13,13 @@ bool CudaTable::reserve(cuda::Device& device, std::size_t bytes) {
   return true;
 }
 
+std::size_t CudaPoints::bytes(DType dtype, const PointCounts& counts) {
+  const std::size_t real = dtype == DType::float32 ? sizeof(float) : sizeof(double);
+  const std::size_t source_tap = 2 * sizeof(std::int64_t) + real + sizeof(std::int32_t);  // with its cell
+  return counts.source_taps * source_tap + counts.rows * 2 * sizeof(std::int64_t) +
+         counts.row_taps * (sizeof(std::int64_t) + sizeof(double));
+}
+
 bool CudaPoints::set(const std::vector<Deposit>& deposits, std::size_t sources,
                      const std::vector<Pickup>& pickups, std::size_t rows) {
   bool changed = static_cast<std::int64_t>(sources) > sources_ || static_cast<std::int64_t>(rows) > rows_;

@@ -37,6 +37,13 @@ struct CudaTaps {
   std::int64_t taps = 0;
 };
 
+/// How many of everything a shot's points are: injected parts of sources and their taps, parts of receivers and
+/// theirs.
+struct PointCounts {
+  std::size_t sources = 0, source_taps = 0;
+  std::size_t rows = 0, row_taps = 0;
+};
+
 class CudaPoints {
  public:
   CudaPoints(cuda::Device& device, DType dtype) : device_(device), dtype_(dtype) {}
@@ -53,6 +60,9 @@ class CudaPoints {
     std::int64_t place = 0;
     std::vector<device::Weighted> from;
   };
+
+  /// About what set() allocates, where no two taps of sources meet in one cell.
+  static std::size_t bytes(DType dtype, const PointCounts& counts);
 
   /// Takes a shot's points; `rows` readings in all. Returns whether launches made for the points before must
   /// be made anew.

@@ -15,6 +15,14 @@ constexpr std::int64_t most_samples = 48;                   // of a chunk, and s
 constexpr std::size_t chunk_bytes = std::size_t{64} << 20;  // of its rows, if that leaves one sample
 constexpr std::int64_t least_graph = 4;                     // fewer steps are launched one by one
 constexpr std::size_t most_graphs = 8;
+constexpr std::size_t clock_numbers = 4;  // of ondula_clock
+
+/// Samples whose rows fit in a chunk, at least one.
+std::int64_t samples_of_chunk(std::size_t real, std::int64_t every, std::int64_t sources, std::int64_t rows) {
+  const auto bytes = static_cast<std::size_t>(rows) * sizeof(double) + static_cast<std::size_t>(every * sources) * real;
+  const auto fitting = static_cast<std::int64_t>(chunk_bytes / std::max<std::size_t>(bytes, 1));
+  return std::clamp<std::int64_t>(fitting, 1, most_samples);
+}
 
 template <class T>
 void patch(cuda::KernelLaunch& launch, std::size_t argument, const T& value) {
@@ -65,7 +73,6 @@ CudaStepper::CudaStepper(cuda::Device& device, const cuda::LoadedModule& module,
       wide_(dtype == DType::float64),
       alternate_(alternate),
       graphs_(graphs) {
-  constexpr std::size_t clock_numbers = 4;
   clock_ = device.allocate(clock_numbers * sizeof(std::int64_t));
   const cuda::Scope scope(*session_);
   set_clock_ = module.function("ondula_clock");
@@ -85,21 +92,22 @@ CudaStepper::~CudaStepper() {
   session_->dispose(session_->functions().stream_synchronize, device_.stream());
 }
 
+std::size_t CudaStepper::bytes(DType dtype, std::int64_t every, std::int64_t sources, std::int64_t rows) {
+  const std::size_t real = dtype == DType::float64 ? sizeof(double) : sizeof(float);
+  const std::int64_t samples = samples_of_chunk(real, every, sources, rows);
+  return 2 * static_cast<std::size_t>(samples * every * sources) * real +
+         2 * static_cast<std::size_t>(samples * rows) * sizeof(double) + clock_numbers * sizeof(std::int64_t);
+}
+
 bool CudaStepper::reserve(std::int64_t every, std::int64_t sources, std::int64_t rows) {
   every = std::max<std::int64_t>(every, 1);
   const std::size_t real = wide_ ? sizeof(double) : sizeof(float);
-  const auto sample_bytes =
-      static_cast<std::size_t>(rows) * sizeof(double) + static_cast<std::size_t>(every * sources) * real;
-  const std::int64_t samples = std::clamp<std::int64_t>(
-      static_cast<std::int64_t>(chunk_bytes / std::max<std::size_t>(sample_bytes, 1)), 1, most_samples);
+  const std::int64_t samples = samples_of_chunk(real, every, sources, rows);
   const std::int64_t chunk = samples * every;
   if (chunk == chunk_ && samples == chunk_rows_ && sources == sources_ && rows == rows_) return false;
   drop();
   execs_.clear();
-  chunk_ = chunk;
-  chunk_rows_ = samples;
-  sources_ = sources;
-  rows_ = rows;
+  chunk_ = 0;  // an error on the way leaves nothing that looks ready
   const std::size_t sample_half = static_cast<std::size_t>(chunk * sources) * real;
   const std::size_t record_half = static_cast<std::size_t>(samples * rows) * sizeof(double);
   samples_.reserve(device_, 2 * sample_half);
@@ -112,6 +120,10 @@ bool CudaStepper::reserve(std::int64_t every, std::int64_t sources, std::int64_t
   samples_room_ = std::max(samples_room_, sample_half);
   record_room_ = std::max(record_room_, record_half);
   device_.synchronize();  // the copies' own streams are not ordered after what fresh memory went through
+  chunk_ = chunk;
+  chunk_rows_ = samples;
+  sources_ = sources;
+  rows_ = rows;
   return true;
 }
 

@@ -57,6 +57,8 @@ class CudaStepper {
   /// Room for chunks of steps of which every `every`-th is sampled, in rows of so many. Returns whether
   /// addresses changed: then the launches have to be made again.
   bool reserve(std::int64_t every, std::int64_t sources, std::int64_t rows);
+  /// What reserve() and the constructor allocate.
+  static std::size_t bytes(DType dtype, std::int64_t every, std::int64_t sources, std::int64_t rows);
   void set_series(CudaSeries series);
   /// The launches of a step from either parity; graphs of others are dropped.
   void set_steps(std::array<CudaStep, 2> steps);
