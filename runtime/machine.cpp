@@ -82,8 +82,10 @@ std::unique_ptr<device::Device> Machine::make_device() const {
   if (reference()) return nullptr;
   if (!cuda())
     return device::make_host_device(options_.threads, options_.poison, options_.device_bytes_limit);
+  // The stand-in's check mode sees each allocation by itself.
+  const bool checked = driver_->stand_in() && read_environment().sim_mode == "check";
   return std::make_unique<cuda::Device>(
-      cuda::DeviceOptions{driver_, options_.device, options_.device_bytes_limit, options_.poison,
+      cuda::DeviceOptions{driver_, options_.device, options_.device_bytes_limit, options_.poison || checked,
                           options_.threads, static_cast<cuda::Stream>(options_.stream)});
 }
 

@@ -130,30 +130,34 @@ Driver::Driver(const std::string& library) {
 }
 
 void Driver::find_devices() {
+  // What a call that fails is told as; true where it does not.
+  const auto done = [&](Result result, const char* call) {
+    if (result != result::success && status_.problem.empty())
+      status_.problem = fmt::format("{}: {} failed with {} {}", status_.path, call, result, describe(result));
+    return result == result::success;
+  };
+  const Functions& f = functions_;
   int count = 0;
-  const Result counted = functions_.device_count.function(&count);
-  if (counted != result::success || count < 1) {
-    status_.problem = fmt::format("{}: {}", status_.path, meaning(result::no_device));
-    return;
-  }
-  for (int ordinal = 0; ordinal < count; ++ordinal) {
+  if (!done(f.device_count.function(&count), f.device_count.name)) return;
+  for (int ordinal = 0; ordinal < count && status_.problem.empty(); ++ordinal) {
     DeviceFacts facts;
     DeviceNumber device = 0;
     std::array<char, 256> name{};
     const auto attribute = [&](int& value, int which) {
-      if (functions_.device_attribute.function(&value, which, device) != result::success) value = 0;
+      done(f.device_attribute.function(&value, which, device), f.device_attribute.name);
     };
-    if (functions_.device_get.function(&device, ordinal) != result::success) continue;
-    functions_.device_name.function(name.data(), static_cast<int>(name.size()) - 1, device);
-    functions_.device_memory.function(&facts.bytes, device);
+    if (!done(f.device_get.function(&device, ordinal), f.device_get.name)) return;
+    done(f.device_name.function(name.data(), static_cast<int>(name.size()) - 1, device), f.device_name.name);
+    done(f.device_memory.function(&facts.bytes, device), f.device_memory.name);
     attribute(facts.major, attribute::capability_major);
     attribute(facts.minor, attribute::capability_minor);
     attribute(facts.multiprocessors, attribute::multiprocessors);
     facts.name = name.data();
     status_.devices.push_back(facts);
   }
-  status_.usable = !status_.devices.empty();
-  if (!status_.usable) status_.problem = fmt::format("{}: {}", status_.path, meaning(result::no_device));
+  if (status_.devices.empty() && status_.problem.empty())
+    status_.problem = fmt::format("{}: {}", status_.path, meaning(result::no_device));
+  status_.usable = status_.problem.empty();
 }
 
 std::shared_ptr<const Driver> Driver::open(const std::string& library) {

@@ -1,0 +1,84 @@
+// The program with GPUs, without, and on the stand-in.
+// SPDX-License-Identifier: MIT
+#include <doctest/doctest.h>
+
+#include <filesystem>
+
+#include "runtime/device/cuda/library.hpp"
+#include "tests/support/skip.hpp"
+#include "tests/tools/program.hpp"
+
+namespace ondula::test {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json doctor(const std::map<std::string, std::string>& variables) {
+  const Outcome outcome = run_program({"doctor", "--json"}, {.variables = variables});
+  CAPTURE(outcome.err);
+  REQUIRE(outcome.status == 0);
+  return Json::parse(outcome.out);
+}
+
+std::string problem(const Json& part) { return part.contains("problem") ? part["problem"] : ""; }
+
+}  // namespace
+
+TEST_CASE("program: a job on cuda-sim gives the host's records, bit for bit") {
+  if (cuda::stand_in_library().empty()) ONDULA_SKIP("there is no libondula-cuda-sim.so");
+  Workshop host, sim;
+  REQUIRE(host.run().status == 0);
+  const Outcome outcome = sim.run({"--backend", "cuda-sim", "--device", "0"});
+  CAPTURE(outcome.err);
+  REQUIRE(outcome.status == 0);
+  CHECK(sim.records().data == host.records().data);
+  CHECK(sim.report()["backend"] == "cuda-sim");
+  const Outcome other = sim.run({"--backend", "cuda-sim", "--device", "7", "--force"});
+  CHECK(other.status == 2);
+  CHECK(other.err.find("there is no CUDA device 7; there are: 0") != std::string::npos);
+}
+
+TEST_CASE("program: cuda without a driver ends with status 4 and says what is missing; the host needs none") {
+  Workshop shop;
+  const Start without{.variables = {{"ONDULA_CUDA_DRIVER", "/no/libcuda.so.1"}}};
+  const Outcome outcome = shop.run({"--backend", "cuda"}, without);
+  CAPTURE(outcome.err);
+  CHECK(outcome.status == 4);
+  CHECK(outcome.err.find("/no/libcuda.so.1 cannot be opened, the NVIDIA driver's library") != std::string::npos);
+  CHECK(shop.run({"--force"}, without).status == 0);
+}
+
+TEST_CASE("doctor: no driver, an old driver, no NVRTC: each said, and what to do") {
+  const Json none = doctor({{"ONDULA_CUDA_DRIVER", "/no/libcuda.so.1"}});
+  CHECK(none["cuda_driver"]["usable"] == false);
+  CHECK(problem(none["cuda_driver"]).find("Install the driver") != std::string::npos);
+  const Json bare = doctor({{"CUDA_HOME", "/no/cuda"}, {"CUDA_PATH", "/no/cuda"}, {"LD_LIBRARY_PATH", ""}});
+  if (!bare["nvrtc"]["usable"].get<bool>())
+    CHECK(problem(bare["nvrtc"]).find("/no/cuda/lib64") != std::string::npos);
+  const std::string stand_in = cuda::stand_in_library();
+  if (stand_in.empty()) ONDULA_SKIP("there is no libondula-cuda-sim.so");
+  const Json old = doctor({{"ONDULA_CUDA_DRIVER", stand_in}, {"ONDULA_SIM_DRIVER_VERSION", "11020"}});
+  CHECK(problem(old["cuda_driver"]).find("supports CUDA up to 11.2, and Ondula needs a driver for 11.4") !=
+        std::string::npos);
+  const Json two = doctor({{"ONDULA_CUDA_DRIVER", stand_in}, {"ONDULA_SIM_DEVICES", "2"}});
+  CHECK(two["cuda_driver"]["usable"] == true);
+  CHECK(two["cuda_driver"]["devices"].size() == 2);
+  CHECK(two["cuda_driver"]["devices"][0]["capability"] == "9.0");
+  const Outcome text = run_program({"doctor"}, {.variables = {{"ONDULA_CUDA_DRIVER", stand_in}}});
+  CHECK(text.out.find("up to CUDA 13.0") != std::string::npos);
+  CHECK(text.out.find("device 0: ") != std::string::npos);
+}
+
+TEST_CASE("program: a driver named by ONDULA_CUDA_DRIVER serves backend cuda, without graphs too") {
+  const std::string stand_in = cuda::stand_in_library();
+  if (stand_in.empty()) ONDULA_SKIP("there is no libondula-cuda-sim.so");
+  Workshop host, sim;
+  REQUIRE(host.run().status == 0);
+  const Outcome outcome = sim.run({"--backend", "cuda"}, {.variables = {{"ONDULA_CUDA_DRIVER", stand_in},
+                                                                        {"ONDULA_CUDA_GRAPHS", "off"}}});
+  CAPTURE(outcome.err);
+  REQUIRE(outcome.status == 0);
+  CHECK(sim.records().data == host.records().data);
+}
+
+}  // namespace ondula::test
