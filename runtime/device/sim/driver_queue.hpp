@@ -54,7 +54,8 @@ class Queue {
     std::vector<std::uint64_t> followers;
   };
 
-  std::vector<std::uint64_t> runnable(const std::vector<std::uint64_t>& targets) const;
+  std::set<std::uint64_t> awaited(const std::vector<std::uint64_t>& targets) const;
+  void advance(const std::vector<std::uint64_t>& targets, const std::set<std::uint64_t>& awaited);
   void run_one(const std::vector<std::uint64_t>& among);
   void release(std::uint64_t id, const std::vector<std::uint64_t>& followers);
 
