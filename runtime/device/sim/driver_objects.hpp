@@ -101,8 +101,8 @@ struct FunctionObject {
 /// An operation of a graph.
 struct Node {
   Work work;
-  cuda::Function function = nullptr;  ///< of a kernel: it must exist when the graph is launched
-  ContextObject* context = nullptr;
+  cuda::Function function = nullptr;  ///< of a kernel; it and the context must exist when it is launched
+  cuda::Context context = nullptr;
   std::vector<std::size_t> follows;  ///< earlier nodes
 };
 
