@@ -139,9 +139,8 @@ std::string Checker::thread_text(std::uint32_t block, std::uint32_t thread) cons
   return fmt::format("thread ({}, {}, {}) of {}", index.x, index.y, index.z, of);
 }
 
-std::string Checker::region_text(const Region& region, std::uint64_t address) const {
-  const std::uint64_t byte = address - region.begin;
-  if (&region == &shared_) return fmt::format("byte {} of the shared memory", byte);
+std::string Checker::region_text(const Region& region) const {
+  if (&region == &shared_) return "the shared memory";
   std::string names;
   for (const Parameter& parameter : launch_.kernel->parameters) {
     if (!parameter.pointer) continue;
@@ -151,7 +150,7 @@ std::string Checker::region_text(const Region& region, std::uint64_t address) co
     if (!region.holds(value) || parameter.name.empty()) continue;
     names += (names.empty() ? " of " : " or ") + parameter.name;
   }
-  return fmt::format("byte {} of the {} bytes{} at {:#x}", byte, region.bytes, names, region.begin);
+  return fmt::format("the {} bytes{} at {:#x}", region.bytes, names, region.begin);
 }
 
 void Checker::add(const std::string& kind, const std::string& text, int result) {
@@ -162,7 +161,7 @@ void Checker::add(const std::string& kind, const std::string& text, int result) 
 void Checker::tell(const Region& region, std::uint64_t address, unsigned bytes, bool store,
                    const Problem& problem) {
   const char* const does = store ? "stores" : "loads";
-  const std::string place = region_text(region, address);
+  const std::string place = fmt::format("byte {} of {}", address - region.begin, region_text(region));
   if (problem.kind == Problem::Kind::unwritten) {
     add(fmt::format("unwritten {}", region.begin),
         fmt::format("uninitialised read: {} loads {} bytes from {}, which nothing has written", where(), bytes, place),
@@ -189,11 +188,14 @@ void Checker::outside(std::uint64_t address, unsigned bytes, bool store) {
     place = fmt::format("inside {} bytes at {:#x} that were freed", freed->bytes, freed->begin);
   } else if (near == nullptr) {
     place = "and nothing is allocated";
-  } else if (address >= near->begin) {
-    place = fmt::format("{} bytes past the end of {}", address - near->end() + (near->holds(address) ? bytes : 0),
-                        region_text(*near, near->begin));
+  } else if (near->holds(address)) {
+    place = fmt::format("of which {} lie in {}", near->end() - address, region_text(*near));
+  } else if (address == near->end()) {
+    place = "right after " + region_text(*near);
+  } else if (address > near->end()) {
+    place = fmt::format("{} bytes after {}", address - near->end(), region_text(*near));
   } else {
-    place = fmt::format("{} bytes before {}", near->begin - address, region_text(*near, near->begin));
+    place = fmt::format("{} bytes before {}", near->begin - address, region_text(*near));
   }
   add("outside", fmt::format("out of bounds: {} {} {} bytes at {:#x}, {}", where(), store ? "stores" : "loads", bytes,
                              address, place),

@@ -51,7 +51,7 @@ class Checker {
   void add(const std::string& kind, const std::string& text, int result);
   std::string where() const;
   std::string thread_text(std::uint32_t block, std::uint32_t thread) const;
-  std::string region_text(const Region& region, std::uint64_t address) const;
+  std::string region_text(const Region& region) const;
   Dim3 thread_index(std::uint32_t number) const;
 
   const Launch& launch_;

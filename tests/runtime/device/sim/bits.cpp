@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <chrono>
 
 #include "compiler/passes/cuda_schedule.hpp"
 #include "equations/equations.hpp"
@@ -37,6 +36,7 @@ SimSetup setup_for(const EquationDefinition& equation, const EngineCase& c, pass
   setup.domain = c.domain;
   setup.real = c.dtype == DType::float32 ? emit::Real::float32 : emit::Real::float64;
   setup.program = passes::cuda_schedule(compilation.kernels, {sm, c.dtype == DType::float32 ? 4 : 8, 32});
+  setup.kernels = sim_program(setup.program, setup.real);
   return setup;
 }
 
