@@ -20,7 +20,8 @@ void look(std::uint64_t address) {
   const Running now = running;
   if (now.checker == nullptr) return;
   if (now.fibers != nullptr) now.checker->begin_thread(now.fibers->thread(), now.fibers->stack_top());
-  if (store ? now.checker->store(address, bytes) : now.checker->load(address, bytes)) return;
+  const auto code = reinterpret_cast<std::uint64_t>(__builtin_return_address(0));
+  if (store ? now.checker->store(address, bytes, code) : now.checker->load(address, bytes, code)) return;
   // Nothing between here and there has anything to clean up.
   if (now.fibers != nullptr) now.fibers->abandon();
   std::longjmp(now.checker->escape(), 1);
@@ -124,8 +125,12 @@ Dim3 Checker::thread_index(std::uint32_t number) const {
 
 std::string Checker::where() const {
   const Dim3 thread = thread_index(thread_);
-  return fmt::format("kernel {}, block ({}, {}, {}), thread ({}, {}, {})", launch_.kernel->name, block_index_.x,
-                     block_index_.y, block_index_.z, thread.x, thread.y, thread.z);
+  const auto begin = reinterpret_cast<std::uint64_t>(code_.image->section(".text").data());
+  // A return address may already be of the next line.
+  const unsigned line = line_at(code_.lines, code_address_ - 1 - begin);
+  return fmt::format("kernel {}{}, block ({}, {}, {}), thread ({}, {}, {})", launch_.kernel->name,
+                     line > 0 ? fmt::format(", line {}", line) : "", block_index_.x, block_index_.y, block_index_.z,
+                     thread.x, thread.y, thread.z);
 }
 
 std::string Checker::thread_text(std::uint32_t block, std::uint32_t thread) const {

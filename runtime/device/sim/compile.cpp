@@ -73,7 +73,7 @@ std::vector<std::string> common_arguments(const std::string& name, const std::ve
 
 /// The text with what makes it C++ around it.
 std::string wrapped(const std::string& name, const Scanned& scanned) {
-  std::string text = templates::sim_prelude;
+  std::string text = std::string("#line 1 \"prelude\"\n") + templates::sim_prelude;
   std::string quoted;
   for (const char c : name) quoted += (c == '"' || c == '\\' ? "\\" : "") + std::string(1, c);
   text += fmt::format("#line 1 \"{}\"\n{}\n#line 1 \"entry points\"\n}};\n", quoted, scanned.text);
@@ -100,9 +100,10 @@ std::string as_nvrtc(const std::string& log) {
 jit::ClangLibrary::Compiled compile_variant(const Binary& binary, bool checked) {
   std::vector<std::string> arguments = binary.arguments;
   if (checked) {
-    // Functions are the kind of coverage that adds nothing by itself.
-    for (const char* argument : {"-O1", "-fsanitize-coverage-type=1", "-fsanitize-coverage-trace-loads",
-                                 "-fsanitize-coverage-trace-stores"})
+    // Functions are the kind of coverage that adds nothing by itself. Lines are for findings (lines.hpp).
+    for (const char* argument :
+         {"-O1", "-fsanitize-coverage-type=1", "-fsanitize-coverage-trace-loads", "-fsanitize-coverage-trace-stores",
+          "-debug-info-kind=line-tables-only", "-dwarf-version=4"})
       arguments.emplace_back(argument);
   } else {
     for (const char* argument : {"-O2", "-vectorize-loops", "-vectorize-slp"}) arguments.emplace_back(argument);

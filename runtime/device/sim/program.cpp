@@ -84,6 +84,7 @@ const Variant& LoadedProgram::checked() const {
   if (!compiled.succeeded)
     throw RuntimeError(fmt::format("{}: the checked code did not compile:\n{}", binary_.name, compiled.log));
   checked_ = map(compiled.object);
+  checked_.lines = read_lines(compiled.object, binary_.name);
   return checked_;
 }
 

@@ -78,9 +78,9 @@ TEST_CASE("cuda-sim check: a load or a store one past an allocation is found, an
   CHECK(bench.findings.empty());
   CHECK(bench.read<float>(to, 100) == std::vector<float>(100, 2.0f));
   bench.run("blur", 2, 64, from + 4, to, 100, 2);
-  check_found(bench, "out of bounds: kernel blur, block (", {"loads 4 bytes", "408 bytes of from"});
+  check_found(bench, "out of bounds: kernel blur, line 7, block (", {"loads 4 bytes", "408 bytes of from"});
   bench.run("blur", 2, 64, from + 4, to, 101, 0);
-  check_found(bench, "out of bounds: kernel blur, block (1, 0, 0), thread (36, 0, 0)",
+  check_found(bench, "out of bounds: kernel blur, line 7, block (1, 0, 0), thread (36, 0, 0)",
               {"stores 4 bytes", "right after the 400 bytes of to"});
   bench.run("blur", 2, 64, from + 4, std::uint64_t{0}, 100, 1);
   check_found(bench, "out of bounds", {"stores 4 bytes"});
@@ -106,7 +106,7 @@ TEST_CASE("cuda-sim check: an update in place that reads a neighbour is a race, 
     bench.run("in_place", 1, 64, field, 64, 1);
     REQUIRE(!bench.findings.empty());
     for (const sim::Finding& finding : bench.findings)
-      CHECK(finding.text.starts_with("race: kernel in_place, block (0, 0, 0), thread ("));
+      CHECK(finding.text.starts_with("race: kernel in_place, line 12, block (0, 0, 0), thread ("));
     CHECK(bench.findings[0].text.find("no barrier stands between") != std::string::npos);
     bench.findings.clear();
     bench.run("in_place", 2, 64, field, 64, 64);
@@ -171,7 +171,7 @@ TEST_CASE("cuda-sim check: a read of what nothing has written is found, and copi
   const auto from = bench.allocate(408), to = bench.allocate(400);
   bench.shadow.wrote(from, 404, 0, "a copy", bench.findings);
   bench.run("blur", 2, 64, from + 4, to, 100, 1);
-  check_found(bench, "uninitialised read: kernel blur, block (1, 0, 0), thread (35, 0, 0) loads 4 bytes",
+  check_found(bench, "uninitialised read: kernel blur, line 7, block (1, 0, 0), thread (35, 0, 0) loads 4 bytes",
               {"byte 404 of the 408 bytes of from"});
   bench.shadow.wrote(from + 404, 4, 0, "a copy", bench.findings);
   bench.run("blur", 2, 64, from + 4, to, 100, 1);
@@ -192,10 +192,10 @@ TEST_CASE("cuda-sim check: words of 2 and 8 bytes are looked at as well") {
   CHECK(bench.findings.empty());
   CHECK(bench.read<double>(b, 5) == std::vector<double>{1, 2, 3, 2, 1});
   bench.run("halves", 1, 64, a, b, which, 6LL);
-  check_found(bench, "out of bounds: kernel halves", {"loads 2 bytes"});
+  check_found(bench, "out of bounds: kernel halves, line 39, block", {"loads 2 bytes"});
   const auto half = bench.array(std::vector<short>{0, 1, 2, 1, 3});
   bench.run("halves", 1, 64, a, b, half, 5LL);
-  check_found(bench, "out of bounds: kernel halves", {"loads 8 bytes", "of a"});
+  check_found(bench, "out of bounds: kernel halves, line 39, block", {"loads 8 bytes", "of a"});
 }
 
 TEST_CASE("cuda-sim check: operations that touch the same bytes must be ordered") {
