@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-namespace ondula::sim {
+namespace ondula::sim::driver {
 namespace {
 
 [[noreturn]] void refuse(cuda::Result result) { throw Refusal{result}; }
@@ -215,4 +215,4 @@ void launch(World& world, ExecObject& exec, StreamObject& stream) {
   stream.end = exec.end = end;
 }
 
-}  // namespace ondula::sim
+}  // namespace ondula::sim::driver

@@ -19,7 +19,7 @@
 #include "runtime/device/sim/executor.hpp"
 #include "runtime/device/sim/shadow.hpp"
 
-namespace ondula::sim {
+namespace ondula::sim::driver {
 
 struct ContextObject;
 struct Capture;
@@ -177,4 +177,4 @@ class Table {
   std::map<std::uint64_t, std::unique_ptr<Object>> objects_;
 };
 
-}  // namespace ondula::sim
+}  // namespace ondula::sim::driver

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace ondula::sim {
+namespace ondula::sim::driver {
 
 void Queue::set_mode(Mode mode, std::uint64_t seed) {
   mode_ = mode;
@@ -93,4 +93,4 @@ void Queue::drop(const ContextObject* context) {
   }
 }
 
-}  // namespace ondula::sim
+}  // namespace ondula::sim::driver

@@ -12,7 +12,7 @@
 
 #include "runtime/device/sim/driver_objects.hpp"
 
-namespace ondula::sim {
+namespace ondula::sim::driver {
 
 /// One thing a device does.
 struct Operation {
@@ -66,4 +66,4 @@ class Queue {
   std::set<std::uint64_t> ready_;
 };
 
-}  // namespace ondula::sim
+}  // namespace ondula::sim::driver

@@ -22,8 +22,7 @@ std::vector<std::byte> Kernel::pack(void* const* pointers) const {
 void read_layout(const jit::ElfImage& image, std::size_t index, Kernel& kernel) {
   // As ondula_sim_layout of the prelude: three numbers, then four of each parameter.
   const auto* at = static_cast<const unsigned*>(image.symbol(fmt::format("ondula_sim_layout_{}", index)));
-  if (at == nullptr)
-    throw RuntimeError(fmt::format("the code of kernel {} says nothing of its parameters", kernel.name));
+  if (at == nullptr) throw RuntimeError(fmt::format("the code of kernel {} says nothing of its parameters", kernel.name));
   kernel.index = index;
   kernel.threads_bound = at[1] > 0 ? static_cast<int>(at[1]) : 1024;
   kernel.blocks_bound = static_cast<int>(at[2]);
@@ -68,8 +67,7 @@ Variant LoadedProgram::map(std::span<const std::byte> object) const {
 }
 
 const Kernel* LoadedProgram::find(const std::string& name) const {
-  const auto found =
-      std::find_if(kernels_.begin(), kernels_.end(), [&](const Kernel& k) { return k.name == name; });
+  const auto found = std::find_if(kernels_.begin(), kernels_.end(), [&](const Kernel& k) { return k.name == name; });
   return found == kernels_.end() ? nullptr : &*found;
 }
 
@@ -82,10 +80,11 @@ std::vector<const Kernel*> LoadedProgram::kernels() const {
 const Variant& LoadedProgram::checked() const {
   const std::lock_guard lock(checked_mutex_);
   if (checked_.image != nullptr) return checked_;
-  const jit::ClangLibrary::Compiled compiled = compile_variant(binary_, true);
+  const jit::ClangLibrary::Compiled compiled = compile_variant(binary_, binary_.text, true);
   if (!compiled.succeeded)
     throw RuntimeError(fmt::format("{}: the checked code did not compile:\n{}", binary_.name, compiled.log));
   checked_ = map(compiled.object);
+  checked_.lines = read_lines(compiled.object, binary_.name);
   return checked_;
 }
 

@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <chrono>
 
 #include "compiler/passes/cuda_schedule.hpp"
 #include "equations/equations.hpp"
@@ -37,6 +36,7 @@ SimSetup setup_for(const EquationDefinition& equation, const EngineCase& c, pass
   setup.domain = c.domain;
   setup.real = c.dtype == DType::float32 ? emit::Real::float32 : emit::Real::float64;
   setup.program = passes::cuda_schedule(compilation.kernels, {sm, c.dtype == DType::float32 ? 4 : 8, 32});
+  setup.kernels = sim_program(setup.program, setup.real);
   return setup;
 }
 
@@ -78,16 +78,14 @@ void check_modes(const EquationDefinition& equation, const EngineCase& c, int sm
 
 }  // namespace
 
-TEST_CASE(
-    "cuda-sim's executor = host, bitwise: acoustic in layers, fast, shuffled and checked; nothing is found") {
+TEST_CASE("cuda-sim's executor = host, bitwise: acoustic in layers, fast, shuffled and checked; nothing is found") {
   ONDULA_NEEDS_CLANG();
   for (int dims = 1; dims <= 3; ++dims)
     check_modes(equations::acoustic(), brief(acoustic_case(layered_domain(dims), 4)), 80);
   check_modes(equations::acoustic(), brief(acoustic_case(layered_domain(3), 4)), 90);
 }
 
-TEST_CASE(
-    "cuda-sim's executor = host, bitwise: elastic in layers, fast, shuffled and checked; nothing is found") {
+TEST_CASE("cuda-sim's executor = host, bitwise: elastic in layers, fast, shuffled and checked; nothing is found") {
   ONDULA_NEEDS_CLANG();
   check_modes(equations::elastic(), brief(elastic_case(layered_domain(2), 4)), 80);
   check_modes(equations::elastic(), brief(elastic_case(layered_domain(3), 2)), 90);

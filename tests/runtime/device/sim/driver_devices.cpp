@@ -122,6 +122,7 @@ TEST_CASE("cuda-sim driver: a graph may span two devices, and is not launched wh
   const cuda::DevicePointer a = sim.allocate_bytes(16);
   const cuda::Stream here = sim.stream();
   const cuda::Event fork = sim.event();
+  unsigned char* const out = reinterpret_cast<unsigned char*>(sim.pinned(4));
   REQUIRE(sim.context_push(second) == 0);
   const cuda::DevicePointer b = sim.allocate_bytes(16);
   const cuda::Stream there = sim.stream();
@@ -136,7 +137,6 @@ TEST_CASE("cuda-sim driver: a graph may span two devices, and is not launched wh
   CHECK(sim.event_record(join, there) == 0);
   REQUIRE(sim.context_pop(nullptr) == 0);
   CHECK(sim.stream_wait(here, join, 0) == 0);
-  unsigned char* const out = reinterpret_cast<unsigned char*>(sim.pinned(4));
   CHECK(sim.copy_to_host(out, b, 16, here) == 0);
   const cuda::GraphExec exec = sim.captured(here);
   CHECK(sim.graph_launch(exec, here) == 0);
