@@ -28,6 +28,12 @@ Environment read_environment() {
   environment.cache_home = variable("XDG_CACHE_HOME");
   environment.home = variable("HOME");
   environment.temporary = variable("TMPDIR", "/tmp");
+  environment.sim_mode = variable("ONDULA_SIM_MODE");
+  environment.sim_seed = variable("ONDULA_SIM_SEED");
+  environment.sim_devices = variable("ONDULA_SIM_DEVICES");
+  environment.sim_capability = variable("ONDULA_SIM_CAPABILITY");
+  environment.sim_memory = variable("ONDULA_SIM_MEMORY");
+  environment.sim_driver_version = variable("ONDULA_SIM_DRIVER_VERSION");
   return environment;
 }
 

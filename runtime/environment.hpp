@@ -23,6 +23,12 @@ struct Environment {
   std::string home;          ///< HOME: used when XDG_CACHE_HOME is unset
   std::string
       temporary;  ///< TMPDIR: where the source of a failed compile goes without a cache; "/tmp" when unset
+  std::string sim_mode;        ///< ONDULA_SIM_MODE: how the stand-in driver runs: "fast", "shuffle", "check"
+  std::string sim_seed;        ///< ONDULA_SIM_SEED: of the orders that shuffle and check draw
+  std::string sim_devices;     ///< ONDULA_SIM_DEVICES: how many devices it pretends to have
+  std::string sim_capability;  ///< ONDULA_SIM_CAPABILITY: their compute capability, "90"
+  std::string sim_memory;      ///< ONDULA_SIM_MEMORY: memory of each, "16 GiB"
+  std::string sim_driver_version;  ///< ONDULA_SIM_DRIVER_VERSION: the driver's version, "13000"
 };
 
 /// Reads the variables as they are now.

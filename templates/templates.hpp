@@ -8,6 +8,7 @@ extern const char* const host_prelude;
 extern const char* const host_live;
 extern const char* const cuda_prelude;
 extern const char* const cuda_points;
+extern const char* const sim_prelude;
 extern const char* const standalone_grid;
 extern const char* const standalone_host;
 extern const char* const standalone_tiles;

@@ -101,6 +101,12 @@ Json examine_variables() {
           {"ONDULA_CLANG_MODULE", e.clang_module},
           {"ONDULA_CPU_FEATURES", e.cpu_features},
           {"ONDULA_DATA", e.data},
+          {"ONDULA_SIM_MODE", e.sim_mode},
+          {"ONDULA_SIM_SEED", e.sim_seed},
+          {"ONDULA_SIM_DEVICES", e.sim_devices},
+          {"ONDULA_SIM_CAPABILITY", e.sim_capability},
+          {"ONDULA_SIM_MEMORY", e.sim_memory},
+          {"ONDULA_SIM_DRIVER_VERSION", e.sim_driver_version},
           {"CUDA_HOME", e.cuda_home},
           {"CUDA_PATH", e.cuda_path}};
 }

@@ -85,7 +85,8 @@ std::size_t round_up(std::size_t value, std::size_t to) { return (value + to - 1
 /// Builds one image: read, lay out, copy, relocate.
 class Builder {
  public:
-  explicit Builder(std::span<const std::byte> object) : reader_(object), page_(sysconf(_SC_PAGESIZE)) {
+  Builder(std::span<const std::byte> object, const std::map<std::string, void*>& more)
+      : reader_(object), page_(sysconf(_SC_PAGESIZE)), more_(more) {
     read_sections();
     read_symbols();
     lay_out();
@@ -125,6 +126,14 @@ class Builder {
     return names;
   }
 
+  std::map<std::string, std::span<std::byte>> loaded() const {
+    std::map<std::string, std::span<std::byte>> found;
+    for (const Section& section : sections_)
+      if (section.address != nullptr && section.header.sh_size > 0)
+        found[name_at(section_names_, section.header.sh_name)] = {section.address, section.header.sh_size};
+    return found;
+  }
+
  private:
   void read_sections();
   void read_symbols();
@@ -138,7 +147,8 @@ class Builder {
   std::byte* base_ = nullptr;
   std::vector<Section> sections_;
   std::vector<Elf64_Sym> symbols_;
-  std::span<const std::byte> strings_;
+  std::span<const std::byte> strings_, section_names_;
+  const std::map<std::string, void*>& more_;
   std::vector<Target> targets_;
   std::size_t begin_[protections + 1] = {};  ///< where each kind of page starts, and the total
   std::size_t trampolines_ = 0, slots_ = 0;  ///< their offsets inside the code and the constants
@@ -165,6 +175,9 @@ void Builder::read_sections() {
     if (executable && writable) refuse("a section that is both writable and executable");
     added.protection = executable ? code : writable ? variable : constant;
   }
+  if (header.e_shstrndx >= sections_.size()) refuse("sections without names");
+  const Elf64_Shdr& names = sections_[header.e_shstrndx].header;
+  section_names_ = reader_.bytes(names.sh_offset, names.sh_size, "the names of sections");
 }
 
 void Builder::read_symbols() {
@@ -214,7 +227,9 @@ void Builder::resolve_symbols() {
       target.external = true;
       if (i == 0) continue;  // the table's first entry stands for no symbol
       const std::string name = name_at(strings_, symbol.st_name);
-      target.value = reinterpret_cast<std::uint64_t>(external_symbol(name));
+      const auto given = more_.find(name);
+      target.value =
+          reinterpret_cast<std::uint64_t>(given != more_.end() ? given->second : external_symbol(name));
       if (target.value == 0)
         refuse(fmt::format("undefined symbol '{}': kernels may call {}", name, external_names()));
     } else if (symbol.st_shndx == SHN_ABS) {
@@ -293,8 +308,8 @@ void Builder::apply(const Elf64_Rela& entry, Section& section) {
 
 }  // namespace
 
-ElfImage::ElfImage(std::span<const std::byte> object) {
-  Builder builder(object);
+ElfImage::ElfImage(std::span<const std::byte> object, const std::map<std::string, void*>& more) {
+  Builder builder(object, more);
   size_ = builder.size();
   if (size_ == 0) refuse("nothing to load");
   void* mapped = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -306,6 +321,7 @@ ElfImage::ElfImage(std::span<const std::byte> object) {
     builder.fill(base_);
     builder.protect();
     symbols_ = builder.exported();
+    sections_ = builder.loaded();
   } catch (...) {
     munmap(base_, size_);
     throw;
@@ -313,6 +329,11 @@ ElfImage::ElfImage(std::span<const std::byte> object) {
 }
 
 ElfImage::~ElfImage() { munmap(base_, size_); }
+
+std::span<std::byte> ElfImage::section(const std::string& name) const {
+  const auto found = sections_.find(name);
+  return found == sections_.end() ? std::span<std::byte>() : found->second;
+}
 
 void* ElfImage::symbol(const std::string& name) const {
   const auto found = symbols_.find(name);

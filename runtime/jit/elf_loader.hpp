@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <span>
 #include <string>
@@ -14,10 +15,10 @@ namespace ondula::jit {
 class ElfImage {
  public:
   /// Maps `object`, a little-endian ET_REL file for x86-64 compiled position-independent, and resolves its
-  /// relocations. A symbol it does not define must be one of memcpy, memmove, memset and libm's functions of
-  /// the emitted text. Throws InternalError naming the field, the relocation or the symbol where the object
-  /// is not such a file or is damaged, RuntimeError when memory cannot be mapped.
-  explicit ElfImage(std::span<const std::byte> object);
+  /// relocations. A symbol it does not define must be one of `more`, or of memcpy, memmove, memset and libm's
+  /// functions of the emitted text. Throws InternalError naming the field, the relocation or the symbol where
+  /// the object is not such a file or is damaged, RuntimeError when memory cannot be mapped.
+  explicit ElfImage(std::span<const std::byte> object, const std::map<std::string, void*>& more = {});
   ~ElfImage();
   ElfImage(const ElfImage&) = delete;
   ElfImage& operator=(const ElfImage&) = delete;
@@ -26,6 +27,13 @@ class ElfImage {
   void* symbol(const std::string& name) const;
   /// Every global symbol and its address.
   const std::map<std::string, void*>& symbols() const { return symbols_; }
+  /// The bytes of the section called `name`; empty where there is none that is loaded.
+  std::span<std::byte> section(const std::string& name) const;
+  /// Whether an address lies in what is mapped.
+  bool contains(std::uint64_t address) const {
+    const auto begin = reinterpret_cast<std::uint64_t>(base_);
+    return address >= begin && address - begin < size_;
+  }
   /// Bytes mapped.
   std::size_t mapped_bytes() const { return size_; }
 
@@ -33,6 +41,7 @@ class ElfImage {
   std::byte* base_ = nullptr;
   std::size_t size_ = 0;
   std::map<std::string, void*> symbols_;
+  std::map<std::string, std::span<std::byte>> sections_;
 };
 
 }  // namespace ondula::jit
