@@ -78,14 +78,16 @@ void check_modes(const EquationDefinition& equation, const EngineCase& c, int sm
 
 }  // namespace
 
-TEST_CASE("cuda-sim's executor = host, bitwise: acoustic in layers, fast, shuffled and checked; nothing is found") {
+TEST_CASE(
+    "cuda-sim's executor = host, bitwise: acoustic in layers, fast, shuffled and checked; nothing is found") {
   ONDULA_NEEDS_CLANG();
   for (int dims = 1; dims <= 3; ++dims)
     check_modes(equations::acoustic(), brief(acoustic_case(layered_domain(dims), 4)), 80);
   check_modes(equations::acoustic(), brief(acoustic_case(layered_domain(3), 4)), 90);
 }
 
-TEST_CASE("cuda-sim's executor = host, bitwise: elastic in layers, fast, shuffled and checked; nothing is found") {
+TEST_CASE(
+    "cuda-sim's executor = host, bitwise: elastic in layers, fast, shuffled and checked; nothing is found") {
   ONDULA_NEEDS_CLANG();
   check_modes(equations::elastic(), brief(elastic_case(layered_domain(2), 4)), 80);
   check_modes(equations::elastic(), brief(elastic_case(layered_domain(3), 2)), 90);
