@@ -102,6 +102,7 @@ class SimDevice final : public device::Device {
     launch.operation = ++operations_;
     launch.arguments.resize(launch.kernel->argument_bytes);
     for (std::size_t i = 0; i < kernel.arguments.size(); ++i) bind(kernel, i, plan, from, launch);
+    if (setup_.plant) setup_.plant(launch);
     sim::RunOptions options;
     options.mode = setup_.mode;
     options.seed = setup_.seed;
