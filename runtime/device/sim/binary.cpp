@@ -50,7 +50,8 @@ class ElfWriter {
     header.sh_addralign = 8;
     sections_.push_back({header, std::move(bytes)});
   }
-  void add(const std::string& name, std::uint32_t type, std::vector<std::byte> bytes, std::uint32_t link = 0) {
+  void add(const std::string& name, std::uint32_t type, std::vector<std::byte> bytes,
+           std::uint32_t link = 0) {
     const std::uint64_t size = bytes.size();
     add(name, type, std::move(bytes), size, link);
   }
@@ -168,7 +169,8 @@ std::span<const std::byte> section_bytes(std::span<const std::byte> file, const 
 /// The payload section's bytes.
 std::span<const std::byte> find_payload(std::span<const std::byte> file) {
   const auto header = read_at<Elf64_Ehdr>(file, 0, "the header");
-  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_machine != EM_CUDA) refuse("no ELF file for CUDA");
+  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_machine != EM_CUDA)
+    refuse("no ELF file for CUDA");
   const auto at = [&](unsigned i) {
     return read_at<Elf64_Shdr>(file, header.e_shoff + i * sizeof(Elf64_Shdr), "a section header");
   };
@@ -218,7 +220,8 @@ Binary read_binary(std::span<const std::byte> bytes) {
   if (head.version != format_version)
     refuse(fmt::format("its format is {}, this one reads {}", head.version, format_version));
   const auto rest = payload.subspan(sizeof head);
-  if (head.json_bytes > rest.size() || XXH3_64bits(rest.data(), rest.size()) != head.checksum) refuse("it is damaged");
+  if (head.json_bytes > rest.size() || XXH3_64bits(rest.data(), rest.size()) != head.checksum)
+    refuse("it is damaged");
   Binary binary;
   try {
     const auto* begin = reinterpret_cast<const char*>(rest.data());
@@ -246,7 +249,8 @@ Binary read_binary(std::span<const std::byte> bytes) {
 
 std::size_t binary_bytes(const void* image) {
   // PTX is text and may be shorter than a header: its first byte already tells.
-  if (*static_cast<const unsigned char*>(image) != ELFMAG0 || std::memcmp(image, ELFMAG, SELFMAG) != 0) return 0;
+  if (*static_cast<const unsigned char*>(image) != ELFMAG0 || std::memcmp(image, ELFMAG, SELFMAG) != 0)
+    return 0;
   Elf64_Ehdr header;
   std::memcpy(&header, image, sizeof header);
   return header.e_shoff + std::size_t{header.e_shnum} * header.e_shentsize;

@@ -37,8 +37,8 @@ std::vector<std::byte> write_binary(const Binary& binary);
 /// Throws RuntimeError where `bytes` are none of the stand-in's, or are damaged.
 Binary read_binary(std::span<const std::byte> bytes);
 
-/// The bytes of the ELF file that begins at `image`, of which 64 bytes can be read; 0 where none does, as with
-/// PTX text.
+/// The bytes of the ELF file that begins at `image`, of which 64 bytes can be read; 0 where none does, as
+/// with PTX text.
 std::size_t binary_bytes(const void* image);
 
 }  // namespace ondula::sim

@@ -129,16 +129,16 @@ std::string Checker::where() const {
   // A return address may already be of the next line.
   const unsigned line = line_at(code_.lines, code_address_ - 1 - begin);
   return fmt::format("kernel {}{}, block ({}, {}, {}), thread ({}, {}, {})", launch_.kernel->name,
-                     line > 0 ? fmt::format(", line {}", line) : "", block_index_.x, block_index_.y, block_index_.z,
-                     thread.x, thread.y, thread.z);
+                     line > 0 ? fmt::format(", line {}", line) : "", block_index_.x, block_index_.y,
+                     block_index_.z, thread.x, thread.y, thread.z);
 }
 
 std::string Checker::thread_text(std::uint32_t block, std::uint32_t thread) const {
   if (block == Cell::many) return "threads of several blocks";
   const auto& grid = launch_.grid;
   const std::string of = block == block_ ? "its block"
-                                         : fmt::format("block ({}, {}, {})", block % grid[0], block / grid[0] % grid[1],
-                                                       block / grid[0] / grid[1]);
+                                         : fmt::format("block ({}, {}, {})", block % grid[0],
+                                                       block / grid[0] % grid[1], block / grid[0] / grid[1]);
   if (thread == Cell::many) return "several threads of " + of;
   const Dim3 index = thread_index(thread);
   return fmt::format("thread ({}, {}, {}) of {}", index.x, index.y, index.z, of);
@@ -169,18 +169,19 @@ void Checker::tell(const Region& region, std::uint64_t address, unsigned bytes, 
   const std::string place = fmt::format("byte {} of {}", address - region.begin, region_text(region));
   if (problem.kind == Problem::Kind::unwritten) {
     add(fmt::format("unwritten {}", region.begin),
-        fmt::format("uninitialised read: {} loads {} bytes from {}, which nothing has written", where(), bytes, place),
+        fmt::format("uninitialised read: {} loads {} bytes from {}, which nothing has written", where(),
+                    bytes, place),
         race_result);
     return;
   }
   const bool written = problem.kind == Problem::Kind::after_write;
   const std::string other = problem.same_operation ? thread_text(problem.block, problem.thread)
                                                    : shadow_.label_of(problem.operation);
-  const char* const why = !problem.same_operation ? "nothing orders the two"
-                          : problem.block == block_
-                              ? "no barrier stands between"
-                              : "nothing orders the blocks of a launch";
-  add(fmt::format("race {} {} {} {}", region.begin, store, written, problem.same_operation ? 0 : problem.operation),
+  const char* const why = !problem.same_operation   ? "nothing orders the two"
+                          : problem.block == block_ ? "no barrier stands between"
+                                                    : "nothing orders the blocks of a launch";
+  add(fmt::format("race {} {} {} {}", region.begin, store, written,
+                  problem.same_operation ? 0 : problem.operation),
       fmt::format("race: {} {} {} bytes at {}, which {} {}, and {}", where(), does, bytes, place, other,
                   written ? "wrote" : "read", why),
       race_result);
@@ -202,8 +203,9 @@ void Checker::outside(std::uint64_t address, unsigned bytes, bool store) {
   } else {
     place = fmt::format("{} bytes before {}", near->begin - address, region_text(*near));
   }
-  add("outside", fmt::format("out of bounds: {} {} {} bytes at {:#x}, {}", where(), store ? "stores" : "loads", bytes,
-                             address, place),
+  add("outside",
+      fmt::format("out of bounds: {} {} {} bytes at {:#x}, {}", where(), store ? "stores" : "loads", bytes,
+                  address, place),
       stray_result);
 }
 
@@ -213,7 +215,8 @@ void Checker::divergent(const BlockEnd& end) {
                                 ? fmt::format("waits at that of line {}", end.other_line)
                                 : std::string("has ended");
   add("divergent",
-      fmt::format("divergent barrier: kernel {}, block ({}, {}, {}): thread ({}, {}, {}) waits at the barrier of line "
+      fmt::format("divergent barrier: kernel {}, block ({}, {}, {}): thread ({}, {}, {}) waits at the "
+                  "barrier of line "
                   "{}, thread ({}, {}, {}) {}",
                   launch_.kernel->name, block_index_.x, block_index_.y, block_index_.z, a.x, a.y, a.z,
                   end.waiting_line, b.x, b.y, b.z, other),

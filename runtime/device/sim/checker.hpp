@@ -20,7 +20,8 @@ namespace ondula::sim {
 class Checker {
  public:
   /// `report` false: sectors are counted, and nothing is said of what else is seen.
-  Checker(const Launch& launch, const Variant& code, Shadow& shadow, bool report, std::vector<Finding>& findings);
+  Checker(const Launch& launch, const Variant& code, Shadow& shadow, bool report,
+          std::vector<Finding>& findings);
 
   void begin_block(std::uint64_t number, const Dim3& index);
   /// Thread `number` of the block runs from here on, on a stack that ends at `stack_top`.

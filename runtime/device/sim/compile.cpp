@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <regex>
 #include <sstream>
 #include <string_view>
@@ -36,7 +37,8 @@ int capability_of(const std::string& architecture) {
   const std::string kind = architecture.substr(0, line);
   if (line == std::string::npos || (kind != "sm" && kind != "compute")) return 0;
   int number = 0;
-  for (std::size_t i = line + 1; i < architecture.size() && architecture[i] >= '0' && architecture[i] <= '9'; ++i)
+  for (std::size_t i = line + 1; i < architecture.size() && architecture[i] >= '0' && architecture[i] <= '9';
+       ++i)
     number = std::min(10 * number + (architecture[i] - '0'), 999);
   return number;
 }
@@ -44,8 +46,9 @@ int capability_of(const std::string& architecture) {
 Options read_options(const std::vector<std::string>& options) {
   // Others say how a GPU's code is made, which changes nothing here.
   constexpr std::array<const char*, 12> without_meaning = {
-      "--std=c++", "-std=c++", "--fmad=false", "-fmad=false", "--ftz=", "--prec-div=",
-      "--prec-sqrt=", "--maxrregcount=", "--ptxas-options=", "-lineinfo", "--generate-line-info", "--device-debug"};
+      "--std=c++",        "-std=c++",    "--fmad=false",         "-fmad=false",
+      "--ftz=",           "--prec-div=", "--prec-sqrt=",         "--maxrregcount=",
+      "--ptxas-options=", "-lineinfo",   "--generate-line-info", "--device-debug"};
   Options result;
   for (const std::string& option : options) {
     const auto value = [&] { return option.substr(option.find('=') + 1); };
@@ -85,18 +88,24 @@ Parts threads_of(const Scanned& scanned) {
 }
 
 /// Kernels that run rows of threads, where they are understood.
-Parts rows_of(const Scanned& scanned) {
+Parts rows_of(const Scanned& scanned, const std::vector<std::string>& macros) {
   Parts parts = threads_of(scanned);
-  if (scanned.lanes_elsewhere) return parts;
+  // Words and numbers: they hide nothing of what a kernel does.
+  const bool plain = std::all_of(macros.begin(), macros.end(), [](const std::string& macro) {
+    return std::all_of(macro.begin() + 1, macro.end(), [](char c) {
+      return std::isalnum(c) != 0 || std::string_view("_.=").find(c) != std::string_view::npos;
+    });
+  });
+  if (scanned.lanes_elsewhere || !plain) return parts;
   // Last first: the places before stay.
   for (std::size_t i = scanned.kernels.size(); i-- > 0;) {
     const ScannedKernel& kernel = scanned.kernels[i];
-    if (kernel.barriers || kernel.shared) continue;
     std::string body = spread(scanned.text, kernel);
     if (body.empty()) continue;
     // Loops that are short everywhere keep a loop of lanes from being the innermost.
     constexpr std::string_view rolled = "#pragma unroll 1", unrolled = "#pragma clang loop unroll(full)";
-    for (std::size_t at = body.find(rolled); at != std::string::npos; at = body.find(rolled, at + unrolled.size()))
+    for (std::size_t at = body.find(rolled); at != std::string::npos;
+         at = body.find(rolled, at + unrolled.size()))
       body.replace(at, rolled.size(), unrolled);
     parts.text.replace(kernel.body_begin + 1, kernel.body_end - kernel.body_begin - 1, body);
     parts.rows[i] = true;
@@ -114,8 +123,8 @@ std::string wrapped(const std::string& name, const Scanned& scanned, const Parts
   text += fmt::format("extern \"C\" const unsigned long ondula_sim_kernels = {};\n", scanned.kernels.size());
   for (std::size_t i = 0; i < scanned.kernels.size(); ++i) {
     const ScannedKernel& kernel = scanned.kernels[i];
-    text += fmt::format("ONDULA_SIM_KERNEL({}, {}, {}, {})\n", i, kernel.name, parts.rows[i] ? "rows" : "threads",
-                        kernel.bounds);
+    text += fmt::format("ONDULA_SIM_KERNEL({}, {}, {}, {})\n", i, kernel.name,
+                        parts.rows[i] ? "rows" : "threads", kernel.bounds);
   }
   return text;
 }
@@ -125,7 +134,8 @@ std::string as_nvrtc(const std::string& log) {
   static const std::regex place("^([^:\n]+):([0-9]+):[0-9]+: (error|warning|note|fatal error): ");
   std::string result;
   std::istringstream lines(log);
-  for (std::string line; std::getline(lines, line);) result += std::regex_replace(line, place, "$1($2): $3: ") + "\n";
+  for (std::string line; std::getline(lines, line);)
+    result += std::regex_replace(line, place, "$1($2): $3: ") + "\n";
   return result;
 }
 
@@ -136,13 +146,15 @@ jit::ClangLibrary::Compiled compile_variant(const Binary& binary, const std::str
   if (checked) {
     // Functions are the kind of coverage that adds nothing by itself. Lines are for findings (lines.hpp).
     for (const char* argument :
-         {"-O1", "-fsanitize-coverage-type=1", "-fsanitize-coverage-trace-loads", "-fsanitize-coverage-trace-stores",
-          "-debug-info-kind=line-tables-only", "-dwarf-version=4"})
+         {"-O1", "-fsanitize-coverage-type=1", "-fsanitize-coverage-trace-loads",
+          "-fsanitize-coverage-trace-stores", "-debug-info-kind=line-tables-only", "-dwarf-version=4"})
       arguments.emplace_back(argument);
   } else {
-    for (const char* argument : {"-O2", "-vectorize-loops", "-vectorize-slp"}) arguments.emplace_back(argument);
+    for (const char* argument : {"-O2", "-vectorize-loops", "-vectorize-slp"})
+      arguments.emplace_back(argument);
   }
-  for (const std::string& last : {std::string("-main-file-name"), binary.name, binary.name}) arguments.push_back(last);
+  for (const std::string& last : {std::string("-main-file-name"), binary.name, binary.name})
+    arguments.push_back(last);
   return jit::ClangLibrary().compile(binary.name, text, arguments);
 }
 
@@ -157,7 +169,8 @@ Compiled compile(const std::string& name, const std::string& text, const std::ve
   binary.name = name;
   binary.text = wrapped(name, scanned, threads_of(scanned));
   binary.arguments = common_arguments(name, read.macros);
-  jit::ClangLibrary::Compiled compiled = compile_variant(binary, wrapped(name, scanned, rows_of(scanned)), false);
+  jit::ClangLibrary::Compiled compiled =
+      compile_variant(binary, wrapped(name, scanned, rows_of(scanned, read.macros)), false);
   // As the text was written: what is wrong with it, or right with it and not with the rows.
   if (!compiled.succeeded) compiled = compile_variant(binary, binary.text, false);
   result.log = as_nvrtc(compiled.log);
@@ -176,7 +189,8 @@ Compiled compile(const std::string& name, const std::string& text, const std::ve
     stated.blocks_bound = kernel.blocks_bound;
     stated.argument_bytes = static_cast<std::int64_t>(kernel.argument_bytes);
     // Of all kernels together where several have some: their arrays stand in one section.
-    if (scanned.kernels[i].shared) stated.shared_bytes = static_cast<std::int64_t>(image.section("ondula_shared").size());
+    if (scanned.kernels[i].shared)
+      stated.shared_bytes = static_cast<std::int64_t>(image.section("ondula_shared").size());
   }
   result.binary = write_binary(binary);
   result.succeeded = true;

@@ -12,7 +12,7 @@ namespace ondula::sim {
 struct Compiled {
   bool succeeded = false;
   std::vector<std::byte> binary;  ///< for Program::load
-  std::string log;                ///< the compiler's diagnostics, "NAME(LINE): error: ..." as NVRTC writes them
+  std::string log;  ///< the compiler's diagnostics, "NAME(LINE): error: ..." as NVRTC writes them
 };
 
 /// Compiles `text`, called `name` in diagnostics, for the architecture of --gpu-architecture (-arch) among

@@ -54,8 +54,8 @@ const char* packed(const Launch& launch) { return reinterpret_cast<const char*>(
 
 /// All threads of a block in one call.
 void run_block(const Launch& launch, Entry entry, std::uint64_t block) {
-  const ThreadRange range{dim3(launch.grid), dim3(launch.block), index_of(block, launch.grid), {},
-                          dim3(launch.block)};
+  const ThreadRange range{
+      dim3(launch.grid), dim3(launch.block), index_of(block, launch.grid), {}, dim3(launch.block)};
   entry(&range, packed(launch));
 }
 
@@ -67,7 +67,8 @@ void run_parallel(const Launch& launch, Entry entry) {
                     [&](const tbb::blocked_range<std::uint64_t>& blocks) {
                       const DefaultFloatingPoint state;
                       const FlushDenormals flush;
-                      for (std::uint64_t b = blocks.begin(); b < blocks.end(); ++b) run_block(launch, entry, b);
+                      for (std::uint64_t b = blocks.begin(); b < blocks.end(); ++b)
+                        run_block(launch, entry, b);
                     });
 }
 
@@ -112,7 +113,10 @@ class Sequence {
  private:
   void run_thread(std::uint64_t block, std::uint32_t thread) const {
     const Dim3 first = index_of(thread, launch_.block);
-    const ThreadRange range{dim3(launch_.grid), dim3(launch_.block), index_of(block, launch_.grid), first,
+    const ThreadRange range{dim3(launch_.grid),
+                            dim3(launch_.block),
+                            index_of(block, launch_.grid),
+                            first,
                             {first.x + 1, first.y + 1, first.z + 1}};
     entry_(&range, packed(launch_));
   }

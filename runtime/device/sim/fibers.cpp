@@ -14,17 +14,19 @@
 
 namespace ondula::sim {
 
-// The layer below boost::context::fiber, whose destructor would unwind a fiber that is left where it is: kernels
-// have no tables to unwind by, and nothing to destroy.
+// The layer below boost::context::fiber, whose destructor would unwind a fiber that is left where it is:
+// kernels have no tables to unwind by, and nothing to destroy.
 using boost::context::detail::jump_fcontext;
 using boost::context::detail::make_fcontext;
 using boost::context::detail::transfer_t;
 
 Fibers::Fibers(std::size_t most_threads) : most_(most_threads) {
   const std::size_t each = stack_bytes + guard_bytes;
-  void* mapped = mmap(nullptr, most_ * each, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* mapped =
+      mmap(nullptr, most_ * each, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapped == MAP_FAILED)
-    throw RuntimeError(fmt::format("no memory for the stacks of {} threads: {}", most_, std::strerror(errno)));
+    throw RuntimeError(
+        fmt::format("no memory for the stacks of {} threads: {}", most_, std::strerror(errno)));
   stacks_ = static_cast<std::byte*>(mapped);
   for (std::size_t i = 0; i < most_; ++i) mprotect(stacks_ + i * each, guard_bytes, PROT_NONE);
 }
@@ -70,8 +72,8 @@ bool Fibers::disagree(bool strict, BlockEnd& end) const {
   return true;
 }
 
-BlockEnd Fibers::run(std::span<const std::uint32_t> order, const std::function<void(std::uint32_t)>& body, bool strict,
-                     const std::function<void()>& passed) {
+BlockEnd Fibers::run(std::span<const std::uint32_t> order, const std::function<void(std::uint32_t)>& body,
+                     bool strict, const std::function<void()>& passed) {
   body_ = &body;
   abandoned_ = false;
   fibers_.assign(order.size(), {});

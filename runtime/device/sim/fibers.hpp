@@ -32,8 +32,8 @@ class Fibers {
   /// Runs body(t) for each t in `order`, one after the other up to the next barrier. With `strict`, all
   /// threads of a block must come to the same barriers, else the block ends there; without, a barrier opens
   /// when all that have not ended wait at some barrier, as GPUs do it. `passed` is told of each that opens.
-  BlockEnd run(std::span<const std::uint32_t> order, const std::function<void(std::uint32_t)>& body, bool strict,
-               const std::function<void()>& passed);
+  BlockEnd run(std::span<const std::uint32_t> order, const std::function<void(std::uint32_t)>& body,
+               bool strict, const std::function<void()>& passed);
 
   /// Called on a fiber: waits for the others.
   void wait(unsigned line);

@@ -63,7 +63,8 @@ class Cursor {
   std::size_t at_ = 0;
 };
 
-std::span<const std::byte> section_of(std::span<const std::byte> object, const std::string& name, unsigned type) {
+std::span<const std::byte> section_of(std::span<const std::byte> object, const std::string& name,
+                                      unsigned type) {
   Cursor head(object);
   const auto header = head.get<Elf64_Ehdr>();
   const auto section = [&](unsigned i) {
@@ -77,7 +78,8 @@ std::span<const std::byte> section_of(std::span<const std::byte> object, const s
     Cursor cursor(object);
     cursor.go(names + found.sh_name);
     if (found.sh_type != type || cursor.text() != name) continue;
-    if (found.sh_offset > object.size() || found.sh_size > object.size() - found.sh_offset) throw Unreadable();
+    if (found.sh_offset > object.size() || found.sh_size > object.size() - found.sh_offset)
+      throw Unreadable();
     return object.subspan(found.sh_offset, found.sh_size);
   }
   throw Unreadable();
@@ -96,7 +98,8 @@ std::map<std::uint64_t, std::uint64_t> addends_of(std::span<const std::byte> rel
 /// The line program's machine, and the table it writes.
 class Machine {
  public:
-  Machine(std::span<const std::byte> table, std::map<std::uint64_t, std::uint64_t> addends, const std::string& name)
+  Machine(std::span<const std::byte> table, std::map<std::uint64_t, std::uint64_t> addends,
+          const std::string& name)
       : cursor_(table), addends_(std::move(addends)), name_(name) {}
 
   Lines run() {

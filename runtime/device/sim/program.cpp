@@ -22,7 +22,8 @@ std::vector<std::byte> Kernel::pack(void* const* pointers) const {
 void read_layout(const jit::ElfImage& image, std::size_t index, Kernel& kernel) {
   // As ondula_sim_layout of the prelude: three numbers, then four of each parameter.
   const auto* at = static_cast<const unsigned*>(image.symbol(fmt::format("ondula_sim_layout_{}", index)));
-  if (at == nullptr) throw RuntimeError(fmt::format("the code of kernel {} says nothing of its parameters", kernel.name));
+  if (at == nullptr)
+    throw RuntimeError(fmt::format("the code of kernel {} says nothing of its parameters", kernel.name));
   kernel.index = index;
   kernel.threads_bound = at[1] > 0 ? static_cast<int>(at[1]) : 1024;
   kernel.blocks_bound = static_cast<int>(at[2]);
@@ -67,7 +68,8 @@ Variant LoadedProgram::map(std::span<const std::byte> object) const {
 }
 
 const Kernel* LoadedProgram::find(const std::string& name) const {
-  const auto found = std::find_if(kernels_.begin(), kernels_.end(), [&](const Kernel& k) { return k.name == name; });
+  const auto found =
+      std::find_if(kernels_.begin(), kernels_.end(), [&](const Kernel& k) { return k.name == name; });
   return found == kernels_.end() ? nullptr : &*found;
 }
 

@@ -32,7 +32,7 @@ using Entry = void (*)(const ThreadRange* range, const char* arguments);
 /// One compilation of the text, mapped.
 struct Variant {
   std::unique_ptr<jit::ElfImage> image;
-  std::vector<Entry> entries;    ///< by Kernel::index
+  std::vector<Entry> entries;   ///< by Kernel::index
   std::span<std::byte> shared;  ///< the static shared memory of all kernels
   Lines lines;                  ///< of checked code
 };

@@ -34,6 +34,9 @@ class Scanner {
       ScannedKernel kernel;
       const std::size_t past = read_kernel(all, i, kernel);
       if (past == 0) continue;
+      kernel.opaque = std::any_of(tokens_.begin(), tokens_.end(), [&](const Token& token) {
+        return token.at > kernel.body_begin && token.at < kernel.body_end && hides(token.text);
+      });
       elsewhere = elsewhere || holds(all, from, i, "__syncthreads");
       result.lanes_elsewhere = result.lanes_elsewhere || holds(all, from, i, "threadIdx");
       from = past;
@@ -41,10 +44,12 @@ class Scanner {
       result.kernels.push_back(std::move(kernel));
     }
     elsewhere = elsewhere || holds(all, from, all.size(), "__syncthreads");
-    result.lanes_elsewhere = result.lanes_elsewhere || holds(all, from, all.size(), "threadIdx") || lanes_in_macros_;
+    result.lanes_elsewhere =
+        result.lanes_elsewhere || holds(all, from, all.size(), "threadIdx") || lanes_in_macros_;
     if (elsewhere)
       for (ScannedKernel& kernel : result.kernels) kernel.barriers = true;
-    for (const std::size_t at : linkage_) std::fill_n(result.text.begin() + static_cast<std::ptrdiff_t>(at), 1, ' ');
+    for (const std::size_t at : linkage_)
+      std::fill_n(result.text.begin() + static_cast<std::ptrdiff_t>(at), 1, ' ');
     return result;
   }
 
@@ -96,7 +101,8 @@ class Scanner {
     macro.function = opens(directive, 2) && directive[2].at == directive[1].at + directive[1].text.size();
     if (macro.function) {
       body = past_closing(directive, 2, "(", ")");
-      for (const Tokens& parameter : split(directive, 3, body - 1)) macro.parameters.push_back(joined(parameter));
+      for (const Tokens& parameter : split(directive, 3, body - 1))
+        macro.parameters.push_back(joined(parameter));
     }
     macro.body.assign(directive.begin() + static_cast<std::ptrdiff_t>(std::min(body, directive.size())),
                       directive.end());
@@ -104,15 +110,12 @@ class Scanner {
     macros_[directive[1].text] = std::move(macro);
   }
 
-  /// With the macros put in that matter here.
+  /// With the macros of the text put in, not those in their bodies.
   Tokens expanded(const Tokens& tokens) const {
     Tokens result;
     for (std::size_t i = 0; i < tokens.size(); ++i) {
       const auto found = macros_.find(tokens[i].text);
-      const bool matters = found != macros_.end() &&
-                           (holds(found->second.body, 0, found->second.body.size(), "__global__") ||
-                            holds(found->second.body, 0, found->second.body.size(), "__syncthreads"));
-      if (!matters || (found->second.function && !opens(tokens, i + 1))) {
+      if (found == macros_.end() || (found->second.function && !opens(tokens, i + 1))) {
         result.push_back(tokens[i]);
         continue;
       }
@@ -124,7 +127,8 @@ class Scanner {
       }
       for (const Token& token : found->second.body) {
         const auto& names = found->second.parameters;
-        const auto which = static_cast<std::size_t>(std::find(names.begin(), names.end(), token.text) - names.begin());
+        const auto which =
+            static_cast<std::size_t>(std::find(names.begin(), names.end(), token.text) - names.begin());
         if (which < arguments.size())
           result.insert(result.end(), arguments[which].begin(), arguments[which].end());
         else
@@ -132,6 +136,12 @@ class Scanner {
       }
     }
     return result;
+  }
+
+  /// Whether a word is a macro that stands for more than one other.
+  bool hides(const std::string& word) const {
+    const auto found = macros_.find(word);
+    return found != macros_.end() && (found->second.function || found->second.body.size() != 1);
   }
 
   /// Reads the definition whose __global__ stands at `i`; the index past it, or 0 where it is none.
@@ -151,7 +161,8 @@ class Scanner {
       }
       kernel.name = tokens[i].text;
       for (const Tokens& parameter : split(tokens, i + 2, past - 1))
-        kernel.parameters.push_back(parameter.size() > 1 && parameter.back().word() ? parameter.back().text : "");
+        kernel.parameters.push_back(parameter.size() > 1 && parameter.back().word() ? parameter.back().text
+                                                                                    : "");
       if (past >= tokens.size() || !tokens[past].is("{")) return 0;
       const std::size_t end = past_closing(tokens, past, "{", "}");
       kernel.body_begin = tokens[past].at;

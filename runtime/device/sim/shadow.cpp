@@ -18,8 +18,8 @@ std::string stray_text(const Shadow::Impl& shadow, std::uint64_t address, std::s
                        freed->bytes);
   const Region* near = shadow.nearest(address);
   if (near == nullptr) return fmt::format("{} bytes at {:#x}, and nothing is allocated", bytes, address);
-  return fmt::format("{} bytes at {:#x}; the nearest allocation is {} bytes at {:#x}", bytes, address, near->bytes,
-                     near->begin);
+  return fmt::format("{} bytes at {:#x}; the nearest allocation is {} bytes at {:#x}", bytes, address,
+                     near->bytes, near->begin);
 }
 
 /// Touches each word of the range as one operation; the first fault of it is told.
@@ -30,7 +30,8 @@ void touch(Shadow::Impl& shadow, std::uint64_t address, std::size_t bytes, std::
   if (number != 0) shadow.label(number, what);
   Region* region = shadow.find(address);
   if (region == nullptr || bytes > region->end() - address) {
-    findings.push_back({fmt::format("out of bounds: {} of {}", what, stray_text(shadow, address, bytes)), stray_result});
+    findings.push_back(
+        {fmt::format("out of bounds: {} of {}", what, stray_text(shadow, address, bytes)), stray_result});
     return;
   }
   const Access by{number, 0, 0, 0};
@@ -45,9 +46,10 @@ void touch(Shadow::Impl& shadow, std::uint64_t address, std::size_t bytes, std::
     const std::string place =
         fmt::format("byte {} of the allocation of {} bytes at {:#x}", 4 * i, region->bytes, region->begin);
     if (problem.kind == Problem::Kind::unwritten) {
-      findings.push_back({fmt::format("uninitialised read: {} of {} bytes reads {}, which nothing has written", what,
-                                      bytes, place),
-                          race_result});
+      findings.push_back(
+          {fmt::format("uninitialised read: {} of {} bytes reads {}, which nothing has written", what, bytes,
+                       place),
+           race_result});
       continue;
     }
     findings.push_back({fmt::format("race: {} {} {}, which {} {}, and nothing orders the two", what,
@@ -73,10 +75,11 @@ void Shadow::remove(std::uint64_t address, std::vector<Finding>& findings, std::
                                    std::pair{cell.read_mask != 0, cell.read_operation},
                                    std::pair{cell.other_read_operation != 0, cell.other_read_operation}}) {
       if (!used || impl_->ordered(by, number)) continue;
-      findings.push_back({fmt::format("freed while in use: the allocation of {} bytes at {:#x} is freed, and nothing "
-                                      "orders that after {}",
-                                      region.bytes, region.begin, impl_->label_of(by)),
-                          race_result});
+      findings.push_back(
+          {fmt::format("freed while in use: the allocation of {} bytes at {:#x} is freed, and nothing "
+                       "orders that after {}",
+                       region.bytes, region.begin, impl_->label_of(by)),
+           race_result});
       return;
     }
   }

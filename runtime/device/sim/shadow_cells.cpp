@@ -84,9 +84,9 @@ bool Shadow::Impl::ordered(std::uint32_t a, std::uint32_t b) {
 Problem Shadow::Impl::against_write(const Cell& cell, unsigned mask, const Access& by) {
   if ((cell.write_mask & mask) == 0) return {};
   const bool same = cell.write_operation == by.operation;
-  const bool before = same ? cell.write_block == by.block &&
-                                 (cell.write_phase != by.phase || cell.write_thread == by.thread)
-                           : ordered(cell.write_operation, by.operation);
+  const bool before =
+      same ? cell.write_block == by.block && (cell.write_phase != by.phase || cell.write_thread == by.thread)
+           : ordered(cell.write_operation, by.operation);
   if (before) return {};
   return {Problem::Kind::after_write, same, cell.write_operation, cell.write_block, cell.write_thread};
 }
@@ -94,10 +94,11 @@ Problem Shadow::Impl::against_write(const Cell& cell, unsigned mask, const Acces
 Problem Shadow::Impl::against_reads(const Cell& cell, unsigned mask, const Access& by) {
   if ((cell.read_mask & mask) == 0) return {};
   const bool same = cell.read_operation == by.operation;
-  const bool before = same ? cell.read_block == by.block &&
-                                 (cell.read_phase != by.phase || cell.read_thread == by.thread)
-                           : ordered(cell.read_operation, by.operation);
-  if (!before) return {Problem::Kind::after_read, same, cell.read_operation, cell.read_block, cell.read_thread};
+  const bool before =
+      same ? cell.read_block == by.block && (cell.read_phase != by.phase || cell.read_thread == by.thread)
+           : ordered(cell.read_operation, by.operation);
+  if (!before)
+    return {Problem::Kind::after_read, same, cell.read_operation, cell.read_block, cell.read_thread};
   const std::uint32_t other = cell.other_read_operation;
   if (other == by.operation || ordered(other, by.operation)) return {};
   return {Problem::Kind::after_read, false, other, Cell::many, Cell::many};
@@ -105,7 +106,8 @@ Problem Shadow::Impl::against_reads(const Cell& cell, unsigned mask, const Acces
 
 Problem Shadow::Impl::load(Cell& cell, unsigned mask, const Access& by) {
   Problem problem = against_write(cell, mask, by);
-  if (problem.kind == Problem::Kind::none && (cell.written & mask) != mask) problem.kind = Problem::Kind::unwritten;
+  if (problem.kind == Problem::Kind::none && (cell.written & mask) != mask)
+    problem.kind = Problem::Kind::unwritten;
   const auto bits = static_cast<std::uint8_t>(mask);
   if (cell.read_mask != 0 && cell.read_operation == by.operation) {
     if (cell.read_block != by.block) {

@@ -21,9 +21,10 @@ struct Access {
   std::uint32_t phase = 0;   ///< barriers that the block has passed
 };
 
-/// What one word of 4 bytes remembers. In a launch a later access is ordered after an earlier one by a barrier of
-/// the block both are of, so that of many readers only whether they differ has to be known: in blocks, or in
-/// threads since the last barrier. Accesses of single bytes are told apart only as long as one thread makes them.
+/// What one word of 4 bytes remembers. In a launch a later access is ordered after an earlier one by a
+/// barrier of the block both are of, so that of many readers only whether they differ has to be known: in
+/// blocks, or in threads since the last barrier. Accesses of single bytes are told apart only as long as one
+/// thread makes them.
 struct Cell {
   static constexpr std::uint32_t many = ~std::uint32_t{0};
 
@@ -48,7 +49,8 @@ struct Region {
   std::uint64_t begin = 0;
   std::size_t bytes = 0;
   std::vector<Cell> cells;  ///< a word each
-  std::vector<std::uint32_t> sectors_read, sectors_written;  ///< a sector each: the last launch that touched it
+  std::vector<std::uint32_t> sectors_read,
+      sectors_written;  ///< a sector each: the last launch that touched it
 
   Region() = default;
   Region(std::uint64_t address, std::size_t size);
@@ -100,7 +102,8 @@ class Shadow::Impl {
   std::unordered_map<std::uint32_t, bool> answers_;
 };
 
-/// The bytes of a cell that [address, address + bytes) covers, as a mask; `cell` counts from `region`'s begin.
+/// The bytes of a cell that [address, address + bytes) covers, as a mask; `cell` counts from `region`'s
+/// begin.
 inline unsigned mask_of(const Region& region, std::size_t cell, std::uint64_t address, std::size_t bytes) {
   unsigned mask = 0;
   for (unsigned b = 0; b < 4; ++b) {

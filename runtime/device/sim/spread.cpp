@@ -90,9 +90,12 @@ class Spreader {
     } else {
       found.end = i;
       while (found.end < tokens_.size() && !is(found.end, ";")) {
-        if (is(found.end, "(")) found.end = closed(found.end, "(", ")");
-        else if (is(found.end, "{")) found.end = closed(found.end, "{", "}");
-        else ++found.end;
+        if (is(found.end, "("))
+          found.end = closed(found.end, "(", ")");
+        else if (is(found.end, "{"))
+          found.end = closed(found.end, "{", "}");
+        else
+          ++found.end;
       }
       ++found.end;
     }
@@ -114,7 +117,8 @@ class Spreader {
     for (std::size_t i = begin; i < end; ++i) {
       if (is(i, "[") || is(i, "{") || is(i, "\"")) return false;
       if (tokens_[i].word() && is(i + 1, "(")) return false;
-      if (is(i, "=") && !is(i + 1, "=") && !is(i - 1, "=") && !is(i - 1, "<") && !is(i - 1, ">") && !is(i - 1, "!"))
+      if (is(i, "=") && !is(i + 1, "=") && !is(i - 1, "=") && !is(i - 1, "<") && !is(i - 1, ">") &&
+          !is(i - 1, "!"))
         return false;
       if ((is(i, "+") || is(i, "-")) && tokens_[i].text == tokens_[i + 1].text &&
           tokens_[i + 1].at == tokens_[i].at + 1)
@@ -131,7 +135,9 @@ class Spreader {
   /// Where the name stands in a declaration "TYPE NAME = ...;" or "TYPE NAME[N];", or 0.
   std::size_t declared(const Statement& s) const {
     std::size_t i = s.begin;
-    if (!tokens_[i].word() || is(i, "return") || is(i, "if") || is(i, "for") || is(i, "else") || is(i, "while")) return 0;
+    if (!tokens_[i].word() || is(i, "return") || is(i, "if") || is(i, "for") || is(i, "else") ||
+        is(i, "while"))
+      return 0;
     std::size_t words = 0;
     for (; i < s.end && (tokens_[i].word() || is(i, "*")); ++i) words += tokens_[i].word() ? 1 : 0;
     if (words < 2 || !tokens_[i - 1].word()) return 0;
@@ -205,6 +211,7 @@ class Spreader {
       if (run.declares) {
         extend(run, s, scope);
       } else if (name > 0 && private_array(s, name)) {
+        close(run, scope);
         spread_array(s, name, scope);
       } else if (valued && is_const(s, name) && !varies(s.begin, s.end, scope)) {
         close(run, scope);  // it stands as it is, in its place
@@ -220,8 +227,8 @@ class Spreader {
         close(run, scope);
         Scope inner = scope;
         inner.top = false;
-        const auto equals = std::find_if(tokens_.begin() + static_cast<std::ptrdiff_t>(s.begin), tokens_.end(),
-                                         [](const Token& token) { return token.is("="); });
+        const auto equals = std::find_if(tokens_.begin() + static_cast<std::ptrdiff_t>(s.begin),
+                                         tokens_.end(), [](const Token& token) { return token.is("="); });
         inner.common.insert((equals - 1)->text);
         statements(body + 1, s.end - 1, inner);
       } else {
@@ -233,7 +240,7 @@ class Spreader {
 
   /// Statements that every lane runs in one go.
   struct Run {
-    std::size_t begin = 0, end = 0;  ///< tokens; none where equal
+    std::vector<Statement> parts;
     bool declares = false;
   };
 
@@ -244,22 +251,23 @@ class Spreader {
       if ((scope.changing.contains(word) || scope.common.contains(word)) && changed(i)) throw NotUnderstood();
     }
     if (jumps(s)) throw NotUnderstood();
-    if (run.begin == run.end) run.begin = s.begin;
-    run.end = s.end;
+    run.parts.push_back(s);
     // Anything that looks like a declaration.
     run.declares = run.declares || (tokens_[s.begin].word() && s.begin + 1 < s.end &&
-                                    (tokens_[s.begin + 1].word() || is(s.begin + 1, "*") || is(s.begin + 1, "&") ||
-                                     is(s.begin + 1, "<") || is(s.begin + 1, ":")));
+                                    (tokens_[s.begin + 1].word() || is(s.begin + 1, "*") ||
+                                     is(s.begin + 1, "&") || is(s.begin + 1, "<") || is(s.begin + 1, ":")));
   }
 
   /// Whether the name at i is assigned to, or its address taken; rather too often than too rarely.
   bool changed(std::size_t i) const {
     const bool assigned = is(i + 1, "=") && !is(i + 2, "=");
-    const bool operated = is(i + 2, "=") && !is(i + 1, "=") && !is(i + 1, "<") && !is(i + 1, ">") && !is(i + 1, "!");
-    const bool shifted = is(i + 3, "=") && (is(i + 1, "<") || is(i + 1, ">")) && tokens_[i + 1].text == tokens_[i + 2].text;
+    const bool operated = is(i + 2, "=") && tokens_[i + 1].text.find_first_of("+-*/%&|^") == 0;
+    const bool shifted =
+        is(i + 3, "=") && (is(i + 1, "<") || is(i + 1, ">")) && tokens_[i + 1].text == tokens_[i + 2].text;
     const bool counted = (is(i + 1, "+") && is(i + 2, "+")) || (is(i + 1, "-") && is(i + 2, "-"));
     const bool counted_before = i > 1 && (is(i - 1, "+") || is(i - 1, "-")) &&
-                                tokens_[i - 1].text == tokens_[i - 2].text && tokens_[i - 1].at == tokens_[i - 2].at + 1;
+                                tokens_[i - 1].text == tokens_[i - 2].text &&
+                                tokens_[i - 1].at == tokens_[i - 2].at + 1;
     const bool addressed = i > 1 && is(i - 1, "&") && !is(i - 2, "&");
     return assigned || operated || shifted || counted || counted_before || addressed;
   }
@@ -284,11 +292,48 @@ class Spreader {
     return is(i, "continue") || is(i, "break");
   }
 
+  /// "if (PURE) {...}" of names that are not the run's own.
+  bool rare(const Run& run, const Statement& s) const {
+    if (!is(s.begin, "if")) return false;
+    const std::size_t body = closed(s.begin + 1, "(", ")");
+    if (!is(body, "{") || closed(body, "{", "}") != s.end || !pure(s.begin + 2, body - 1)) return false;
+    std::set<std::string> own;
+    for (const Statement& part : run.parts)
+      if (const std::size_t name = declared(part)) own.insert(tokens_[name].text);
+    return std::none_of(tokens_.begin() + static_cast<std::ptrdiff_t>(s.begin),
+                        tokens_.begin() + static_cast<std::ptrdiff_t>(body),
+                        [&](const Token& token) { return own.contains(token.text); });
+  }
+
+  /// Puts the loop of lanes around a run. Blocks under a condition (layers, and what is next to them) would
+  /// be computed for all lanes of a vector wherever they are: a row none of whose lanes is in one runs
+  /// without them, others run lane by lane.
   void close(Run& run, const Scope& scope) {
-    if (run.begin == run.end) return;
-    const std::size_t before = run.begin > 0 ? past(run.begin - 1) : begin_;
-    edits_.push_back({before, 0, " ONDULA_SIM_LANES_BEGIN" + scope.arrays + scope.again});
-    edits_.push_back({past(run.end - 1), 0, " ONDULA_SIM_LANES_END"});
+    if (run.parts.empty()) return;
+    const std::string own = scope.arrays + scope.again;
+    std::string conditions, rest;
+    bool can_split = true;
+    for (const Statement& s : run.parts) {
+      const bool block = is(s.begin, "if") && is(closed(s.begin + 1, "(", ")"), "{");
+      if (rare(run, s))
+        conditions += (conditions.empty() ? "" : " ||") + slice({s.begin + 1, closed(s.begin + 1, "(", ")")});
+      else
+        rest += slice(s);
+      can_split = can_split && (!block || rare(run, s)) && !is(s.begin, "#");
+    }
+    const bool split = can_split && !conditions.empty() && !rest.empty();
+    const std::size_t first = run.parts.front().begin, last = run.parts.back().end - 1;
+    std::string before = " ONDULA_SIM_LANES_BEGIN" + own, after = " ONDULA_SIM_LANES_END";
+    if (split) {
+      before = " { bool ondula_rare = false; ONDULA_SIM_LANES_BEGIN" + own + " if (" + conditions +
+               ") ondula_rare = true; ONDULA_SIM_LANES_END if (!ondula_rare) { ONDULA_SIM_LANES_BEGIN" + own +
+               rest + " ONDULA_SIM_LANES_END } else { ONDULA_SIM_SINGLE_BEGIN" + own;
+      after += " } }";
+    } else if (!can_split) {
+      before = " ONDULA_SIM_SINGLE_BEGIN" + own;
+    }
+    edits_.push_back({first > 0 ? past(first - 1) : begin_, 0, before});
+    edits_.push_back({past(last), 0, after});
     run = {};
   }
 
@@ -298,6 +343,7 @@ class Spreader {
     edits_.push_back({tokens_[s.begin].at, past(s.end - 1) - tokens_[s.begin].at,
                       fmt::format("alignas(64) {} ondula_{}[({}) * ondula_sim_lanes];", type, own,
                                   slice({name + 2, s.end - 2}))});
+    scope.varying.insert(own);
     scope.arrays += fmt::format(" const ondula_sim_private<{0}> {1}{{ondula_{1}, ondula_lane}};", type, own);
   }
 
@@ -311,6 +357,7 @@ class Spreader {
 }  // namespace
 
 std::string spread(const std::string& text, const ScannedKernel& kernel) {
+  if (kernel.opaque || kernel.barriers || kernel.shared) return "";
   try {
     return Spreader(text, kernel).run();
   } catch (const NotUnderstood&) {

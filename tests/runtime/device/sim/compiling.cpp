@@ -1,5 +1,5 @@
-// The stand-in's compiler: what a binary says of its kernels, to the driver and to what reads cubins; refusals.
-// SPDX-License-Identifier: MIT
+// The stand-in's compiler: what a binary says of its kernels, to the driver and to what reads cubins;
+// refusals. SPDX-License-Identifier: MIT
 #include <doctest/doctest.h>
 
 #include "compiler/error.hpp"
@@ -100,7 +100,8 @@ TEST_CASE("cuda-sim compile: a fault in the text is told with its line, as NVRTC
 TEST_CASE("cuda-sim compile: macros are defined; unknown options and no architecture are refused by name") {
   ONDULA_NEEDS_CLANG();
   const std::string defined = "extern \"C\" __global__ void k(float* a) { a[0] = VALUE; }\n";
-  CHECK(sim::compile("k.cu", defined, {"-arch=sm_75", "-DVALUE=3", "--maxrregcount=32", "-lineinfo"}).succeeded);
+  CHECK(sim::compile("k.cu", defined, {"-arch=sm_75", "-DVALUE=3", "--maxrregcount=32", "-lineinfo"})
+            .succeeded);
   CHECK(sim::compile("k.cu", defined, {"-DVALUE=3"}).log.find("no architecture") != std::string::npos);
   const sim::Compiled unknown = sim::compile("k.cu", defined, {"-arch=sm_75", "--fmad=true"});
   CHECK(!unknown.succeeded);

@@ -102,6 +102,7 @@ class SimDevice final : public device::Device {
     launch.operation = ++operations_;
     launch.arguments.resize(launch.kernel->argument_bytes);
     for (std::size_t i = 0; i < kernel.arguments.size(); ++i) bind(kernel, i, plan, from, launch);
+    if (setup_.plant) setup_.plant(launch);
     sim::RunOptions options;
     options.mode = setup_.mode;
     options.seed = setup_.seed;
@@ -112,8 +113,8 @@ class SimDevice final : public device::Device {
   }
 
   /// Puts argument `i` in its place.
-  void bind(const ir::CudaKernel& kernel, std::size_t i, const emit::CudaLaunch& plan, const device::Launch& from,
-            sim::Launch& to) const {
+  void bind(const ir::CudaKernel& kernel, std::size_t i, const emit::CudaLaunch& plan,
+            const device::Launch& from, sim::Launch& to) const {
     const ir::CudaArgument& argument = kernel.arguments[i];
     const sim::Parameter& parameter = to.kernel->parameters.at(i);
     const ir::Kernel& source = setup_.program.set.kernels[static_cast<std::size_t>(kernel.sweep)];
@@ -129,7 +130,8 @@ class SimDevice final : public device::Device {
       case Kind::array: {
         auto* data = static_cast<std::byte*>(from.arrays[a]);
         if (data != nullptr && layout.strip(a) >= 0)
-          data += from.integers[static_cast<std::size_t>(layout.strip(a))] * static_cast<std::int64_t>(element);
+          data +=
+              from.integers[static_cast<std::size_t>(layout.strip(a))] * static_cast<std::int64_t>(element);
         return put(&data);
       }
       case Kind::stride:
@@ -139,7 +141,8 @@ class SimDevice final : public device::Device {
       case Kind::planes:
         return put_number(plan.planes);
       case Kind::scalar: {
-        const auto at = std::find(source.scalars.begin(), source.scalars.end(), argument.name) - source.scalars.begin();
+        const auto at =
+            std::find(source.scalars.begin(), source.scalars.end(), argument.name) - source.scalars.begin();
         return put(from.scalars.data() + static_cast<std::size_t>(at) * element);
       }
       case Kind::scalars:
@@ -170,11 +173,14 @@ std::string sweeps_text(const ir::CudaProgram& program, emit::Real real) {
   std::string text;
   for (std::size_t k = 0; k < program.set.kernels.size(); ++k)
     text += fmt::format(
-        "extern \"C\" void {}({}* const*, const long long*, const void*, long long* sweep) {{ *sweep = {}; }}\n",
+        "extern \"C\" void {}({}* const*, const long long*, const void*, long long* sweep) {{ *sweep = {}; "
+        "}}\n",
         program.set.kernels[k].name, real == emit::Real::float32 ? "float" : "double", k);
   return text;
 }
 
-std::unique_ptr<device::Device> make_sim_device(const SimSetup& setup) { return std::make_unique<SimDevice>(setup); }
+std::unique_ptr<device::Device> make_sim_device(const SimSetup& setup) {
+  return std::make_unique<SimDevice>(setup);
+}
 
 }  // namespace ondula::test

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -31,6 +32,8 @@ struct SimSetup {
   std::uint64_t seed = 0;
   bool count_sectors = false;
   std::shared_ptr<sim::Program> kernels;  ///< of `program`, compiled
+  /// Spoils a launch before it runs.
+  std::function<void(sim::Launch&)> plant;
   std::shared_ptr<SimRecord> record = std::make_shared<SimRecord>();
 };
 
