@@ -42,7 +42,7 @@ void measure(const bench::Case& c, int threads, int rounds,
   };
   plain.forward(setup.shots);
   inverse.gradient(setup.shots, misfit);
-  std::vector<double> forward, gradient, ratio, keeping, backward;
+  std::vector<double> forward, gradient, ratio, keeping, backward, chain;
   for (int k = 0; k < rounds; ++k) {
     auto begin = Clock::now();
     plain.forward(setup.shots);
@@ -53,12 +53,14 @@ void measure(const bench::Case& c, int threads, int rounds,
     ratio.push_back(gradient.back() / forward.back());
     keeping.push_back(inverse.timings().keeping / forward.back());
     backward.push_back(inverse.timings().backward / forward.back());
+    chain.push_back(inverse.timings().chain / forward.back());
   }
   constexpr double gib = 1 << 30;
-  fmt::print("{:<17}{}-D{:>7}{:>7}{:>7}   {:<22}{:>9.2f}{:>10.2f}{:>11.3f}{:>12.3f}{:>9.2f}{:>10.2f}\n",
-             c.equation, c.dims, c.n, c.width, c.steps, spread(ratio), median(keeping), median(backward),
-             median(forward), median(gradient), static_cast<double>(plain.device_bytes_peak()) / gib,
-             static_cast<double>(inverse.device_bytes_peak()) / gib);
+  fmt::print(
+      "{:<17}{}-D{:>7}{:>7}{:>7}   {:<22}{:>9.2f}{:>10.2f}{:>8.2f}{:>11.3f}{:>12.3f}{:>9.2f}{:>10.2f}\n",
+      c.equation, c.dims, c.n, c.width, c.steps, spread(ratio), median(keeping), median(backward),
+      median(chain), median(forward), median(gradient), static_cast<double>(plain.device_bytes_peak()) / gib,
+      static_cast<double>(inverse.device_bytes_peak()) / gib);
   std::fflush(stdout);
 }
 
@@ -82,9 +84,9 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   try {
     const auto compiler = make_compiler();
-    fmt::print("{:<20}{:>7}{:>7}{:>7}   {:<22}{:>9}{:>10}{:>11}{:>12}{:>9}{:>10}\n", "case", "nodes", "layer",
-               "steps", "gradient / forward", "keeping", "backward", "forward s", "gradient s", "fwd GiB",
-               "grad GiB");
+    fmt::print("{:<20}{:>7}{:>7}{:>7}   {:<22}{:>9}{:>10}{:>8}{:>11}{:>12}{:>9}{:>10}\n", "case", "nodes",
+               "layer", "steps", "gradient / forward", "keeping", "backward", "chain", "forward s",
+               "gradient s", "fwd GiB", "grad GiB");
     for (const std::string& equation : equations) {
       for (const int d : dims) {
         bench::Case c{"", equation, d, n, shots, steps, width, order, {}};

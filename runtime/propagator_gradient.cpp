@@ -67,22 +67,26 @@ void each_entry(const ir::Box& box, const F& f) {
   }
 }
 
-/// Entries on the outermost node rows, where weights differ from 1.
+/// f(index, k) for the entries k of a row that lie on the outermost nodes of any axis, where weights differ
+/// from 1.
 template <class F>
-void each_face_entry(const ir::Domain& domain, const ir::Box& box, const F& f) {
+void each_face_entry(const ir::Domain& domain, const ir::Extents& first, std::size_t count, const F& f) {
+  const int along = domain.dims - 1;
+  const auto inner = static_cast<std::size_t>(along);
   const auto on_face = [&](int axis, std::int64_t i) { return i == 0 || i == domain.total(axis) - 1; };
-  std::size_t row = 0;
-  ir::Extents i{};
-  for (i[0] = box[0].lo; i[0] < box[0].hi; ++i[0]) {
-    for (i[1] = box[1].lo; i[1] < box[1].hi; ++i[1]) {
-      const bool all = on_face(0, i[0]) || (domain.dims > 1 && on_face(1, i[1]));
-      for (i[2] = box[2].lo; i[2] < box[2].hi; ++i[2]) {
-        const bool inner = domain.dims > 2 && on_face(2, i[2]);
-        if (all || inner) f(i, row + static_cast<std::size_t>(i[2] - box[2].lo));
-      }
-      row += static_cast<std::size_t>(box[2].size());
-    }
+  bool all = false;
+  for (int axis = 0; axis < along; ++axis) all = all || on_face(axis, first[static_cast<std::size_t>(axis)]);
+  ir::Extents index = first;
+  for (std::size_t k = 0; k < count; ++k, ++index[inner]) {
+    if (all || on_face(along, index[inner])) f(index, k);
   }
+}
+
+ir::Box row_from(const ir::Domain& domain, const ir::Extents& index, std::size_t count) {
+  ir::Box box;
+  for (std::size_t a = 0; a < box.size(); ++a) box[a] = {index[a], index[a] + 1};
+  box[static_cast<std::size_t>(domain.dims - 1)].hi += static_cast<std::int64_t>(count) - 1;
+  return box;
 }
 
 /// The box in an even number of slabs along its first axis: the first and the last hold all that folds onto
@@ -253,6 +257,7 @@ std::map<std::string, Traces> Propagator::Impl::run_keeping(const Shot& shot, st
                                                             std::vector<std::vector<double>>& slopes) {
   TraceRecorder recorder(shot, steps_);
   Adjoint& own = *adjoint_;
+  own.keep->bind(*own.history, 0);
   start_shot(*own.keep);
   own.keep->keep(*own.history, 0);
   slopes.assign(own.receivers - shot.receivers.size(),
@@ -322,19 +327,22 @@ void Propagator::Impl::gather_models(const loop::Sensitivity& sensitivity,
     std::vector<std::pair<ir::Expr, std::string>> terms = gradient.value.terms;
     for (auto& [factor, accumulator] : terms) factor = plain(factor);
     const auto slab = [&](const ir::Box& box) {
-      std::vector<double> cotangent;
-      for (const auto& [factor, accumulator] : terms) {
-        const std::vector<double> sums = own.back->values(accumulator, box);
-        const std::vector<double> factors = sensitivity.values(factor, box);
-        cotangent.resize(sums.size(), 0.0);
-        for (std::size_t i = 0; i < sums.size(); ++i) {
-          if (sums[i] != 0) cotangent[i] += factors[i] * sums[i];
+      std::vector<std::unique_ptr<loop::ValueRows>> factors;
+      for (const auto& [factor, accumulator] : terms) factors.push_back(sensitivity.rows(factor, box));
+      const auto cotangents = [&](const ir::Extents& index, std::span<double> row) {
+        std::fill(row.begin(), row.end(), 0.0);
+        for (std::size_t t = 0; t < terms.size(); ++t) {
+          const std::vector<double> sums =
+              own.back->values(terms[t].second, row_from(domain_, index, row.size()));
+          if (std::all_of(sums.begin(), sums.end(), [](double s) { return s == 0; })) continue;
+          const std::span<const double> factor = factors[t]->values(index, row.size());
+          for (std::size_t k = 0; k < row.size(); ++k) row[k] += sums[k] == 0 ? 0 : factor[k] * sums[k];
         }
-      }
-      each_face_entry(domain_, box, [&](const ir::Extents& index, std::size_t i) {
-        cotangent[i] *= node_weight(domain_, fields, gradient.stagger, forward.first_order(), index);
-      });
-      sensitivity.transpose(coefficient, box, cotangent, models);
+        each_face_entry(domain_, index, row.size(), [&](const ir::Extents& entry, std::size_t k) {
+          row[k] *= node_weight(domain_, fields, gradient.stagger, forward.first_order(), entry);
+        });
+      };
+      sensitivity.transpose(coefficient, box, cotangents, models);
     };
     const std::vector<ir::Box> slabs =
         slabs_of(domain_, domain_.live(back.field(gradient.value.terms.front().second)));

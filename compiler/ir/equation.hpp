@@ -44,12 +44,15 @@ struct Field {
   FieldKind kind = FieldKind::scalar;
   std::vector<int> component;  ///< axes of the component: {} , {a}, {a, b}
   HalfCells stagger{};
-  int time_order = 0;        ///< 2: levels n and n-1 are kept; 1: one level, updated in place
-  bool half_step = false;    ///< lives at t_n - dt/2 when a record is taken
-  bool everywhere = false;   ///< evolves on the rows of surfaces too, whatever its kind
-  int strip_axis = -1;       ///< CPML memory variable: lives on the strips of this axis only
-  bool saved = false;        ///< kept of every step: its array is one of the history's, another in each step
-  bool accumulator = false;  ///< a sum over time, and over shots
+  int time_order = 0;       ///< 2: levels n and n-1 are kept; 1: one level, updated in place
+  bool half_step = false;   ///< lives at t_n - dt/2 when a record is taken
+  bool everywhere = false;  ///< evolves on the rows of surfaces too, whatever its kind
+  int strip_axis = -1;      ///< CPML memory variable: lives on the strips of this axis only
+  bool saved = false;       ///< kept of every step: its array is one of the history's, another in each step
+  /// First order, and kept of every step: the next level is written where that step's is kept, not in place.
+  bool apart = false;
+  bool accumulator = false;                                       ///< a sum over time, and over shots
+  int slots() const { return time_order == 2 || apart ? 2 : 1; }  ///< arrays that its levels take turns in
   /// An accumulator of a flux along this axis lives so many cells beyond absorbing faces, and one beyond a
   /// rigid face, as far as the stencils of nodes read the flux; -1: as other fields do.
   int beyond_axis = -1;

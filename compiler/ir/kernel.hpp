@@ -12,8 +12,8 @@ namespace ondula::ir {
 /// What an array argument holds.
 enum class ArrayKind { field, coefficient, profile };
 
-/// One array argument. `slot` tells the two levels of a second-order field apart: 0 now, 1 the one written
-/// (which holds the previous level before). Strip arrays come once for each side of their axis.
+/// One array argument. `slot` tells the arrays of a field with two apart: 0 now, 1 the one written (which of
+/// a second-order field holds the previous level before). Strip arrays come once for each side of their axis.
 struct ArrayArgument {
   std::string identifier;  ///< as printed among the kernel's arguments
   std::string local;       ///< as printed inside pieces: without the side

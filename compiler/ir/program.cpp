@@ -144,6 +144,7 @@ std::string dump(const Program& program) {
     if (f.time_order == 2) out += ", two levels";
     if (f.half_step) out += ", half step";
     if (f.saved) out += ", saved";
+    if (f.apart) out += ", kept where it is written";
     if (f.strip_axis >= 0) out += ", strips of " + program.axes[static_cast<std::size_t>(f.strip_axis)];
     out += "\n";
   }

@@ -36,8 +36,23 @@ Accumulations::Accumulations(const ir::Program& physical, const std::vector<Use>
     adjoint_.saves.push_back({field, field + ".saved", false});
     add_field(field + ".saved", physical.field(field));
     adjoint_.program.fields.back().saved = true;
+    keep_apart(field);
   }
   for (const std::size_t number : plan.values) save_value(number);
+}
+
+/// Where one plain update gives all of a first-order field's next level, the forward run need not copy what
+/// it keeps.
+void Accumulations::keep_apart(const std::string& name) {
+  const bool whole = std::any_of(physical_.operations.begin(), physical_.operations.end(),
+                                 [&](const ir::Operation& operation) {
+                                   const auto* update = std::get_if<ir::Update>(&operation);
+                                   return update != nullptr && update->field == name && !update->accumulate &&
+                                          update->regions.at(0).kind == ir::RegionKind::live;
+                                 });
+  for (ir::Field& field : adjoint_.forward.fields) {
+    if (field.name == name) field.apart = whole && field.time_order == 1 && field.strip_axis < 0;
+  }
 }
 
 std::string Accumulations::add_field(const std::string& name, const ir::Field& like) {

@@ -31,6 +31,7 @@ class Accumulations {
   ir::Expr adjoint_sum(const std::vector<std::string>& fields) const;
   ir::Expr filtered(const Pairing& pair);
   ir::Expr recalled(ir::Expr forward);
+  void keep_apart(const std::string& name);
   std::string add_field(const std::string& name, const ir::Field& like);
   void put(const std::string& accumulator, ir::Expr value, const std::vector<ir::Region>& regions);
   void pair_live_and_strips(const GradientTerm& term, const std::string& accumulator);

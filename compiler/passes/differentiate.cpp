@@ -283,9 +283,11 @@ class Differentiator {
   }
 
   void spread(const std::string& field, Expr value, int axis) {
-    update(field, value, true, {Region{RegionKind::strip, axis}});
+    // The strip last: what memory then takes up there is final, also where both sides' aprons and strips
+    // meet.
     if (reach(value, axis, physical_.radius()) > 0)
       update(field, value, true, {Region{RegionKind::apron, axis}});
+    update(field, value, true, {Region{RegionKind::strip, axis}});
   }
 
   ir::Location location(const std::string& field) const {
@@ -306,7 +308,26 @@ class Differentiator {
   void settle() {
     if (settled_) return;
     settled_ = true;
-    for (ir::Operation& operation : accumulations_->updates()) out().push_back(std::move(operation));
+    std::vector<ir::Operation> sums = accumulations_->updates();
+    // Before the images of what they read at its own points only, while its rows are in cache.
+    auto place = out().end();
+    for (; place != out().begin(); --place) {
+      const auto* halo = std::get_if<ir::Halo>(&*std::prev(place));
+      const bool sample = std::holds_alternative<ir::Sample>(*std::prev(place));
+      if (!sample && (halo == nullptr || differentiated(halo->field, sums))) break;
+    }
+    out().insert(place, std::make_move_iterator(sums.begin()), std::make_move_iterator(sums.end()));
+  }
+
+  static bool differentiated(const std::string& field, const std::vector<ir::Operation>& operations) {
+    const auto reads = [&](auto&& self, Expr e, bool inside) -> bool {
+      if (e->kind == Kind::field) return inside && e->name == field;
+      const bool within = inside || e->kind == Kind::derivative;
+      return std::any_of(e->args.begin(), e->args.end(), [&](Expr arg) { return self(self, arg, within); });
+    };
+    return std::any_of(operations.begin(), operations.end(), [&](const ir::Operation& operation) {
+      return reads(reads, std::get<ir::Update>(operation).value, false);
+    });
   }
 
   /// Residuals enter what was sampled before the forward step began, hence at the end of the step back;

@@ -12,10 +12,9 @@
 namespace ondula::passes {
 namespace {
 
-/// Second-order fields are stored in two slots: 0 now, 1 the next level over the previous one.
+/// Fields of two slots: 0 now, 1 the next level, of second-order fields over the previous one.
 std::string slot_name(const ir::Program& program, const std::string& field, int level) {
-  const bool two = program.field(field).time_order == 2;
-  return two && level != 0 ? field + "#1" : field + "#0";
+  return program.field(field).slots() == 2 && level != 0 ? field + "#1" : field + "#0";
 }
 
 }  // namespace
@@ -30,7 +29,7 @@ Footprint::Footprint(const ir::Program& program, const ir::Update& update)
 }
 
 void Footprint::require_not_overwritten(const ir::Update& earlier) const {
-  if (earlier.field == update_.field || program_.field(earlier.field).time_order == 2) return;
+  if (earlier.field == update_.field || program_.field(earlier.field).slots() == 2) return;
   if (old_.contains(earlier.field)) {
     refuse("reads " + earlier.field + " as it was before its own update, which comes first and is in place");
   }

@@ -35,10 +35,13 @@ class Fuser {
       if (target == groups.size()) groups.emplace_back();
       groups[target].push_back(m);
     }
+    std::reverse(groups.begin(), groups.end());
+    for (auto& group : groups) std::reverse(group.begin(), group.end());
+    if (fusion_ != Fusion::points) take_up(groups);
     std::vector<std::vector<int>> result;
-    for (auto group = groups.rbegin(); group != groups.rend(); ++group) {
+    for (const auto& group : groups) {
       std::vector<int>& indices = result.emplace_back();
-      for (auto m = group->rbegin(); m != group->rend(); ++m) indices.push_back(members_[*m].index);
+      for (const std::size_t m : group) indices.push_back(members_[m].index);
     }
     return result;
   }
@@ -87,6 +90,43 @@ class Fuser {
                          std::all_of(users.begin(), users.end(), [&](int user) { return user == users[0]; });
       if (agree) member.label = users[0];
     }
+  }
+
+  /// A memory variable that takes up at its points what a correction of its strips leaves there, as an
+  /// adjoint's do, joins that correction: its rows are short, and its input is in registers.
+  void take_up(std::vector<std::vector<std::size_t>>& groups) {
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      if (groups[g].size() != 1) continue;
+      Member& member = members_[groups[g][0]];
+      if (member.label >= 0 || program_.field(member.update->field).strip_axis < 0) continue;
+      for (std::size_t earlier = g; earlier-- > 0;) {
+        std::vector<std::size_t>& group = groups[earlier];
+        const bool free = std::all_of(group.begin(), group.end(), [&](std::size_t other) {
+          return coupling(members_[other].footprint, member.footprint) == Coupling::free;
+        });
+        if (free) continue;
+        member.label = members_[group.front()].label;
+        if (member.label < 0 || !members_[group.front()].update->accumulate || !takes(group, groups[g][0])) {
+          member.label = -1;
+          break;
+        }
+        group.push_back(groups[g][0]);
+        groups[g].clear();
+        break;
+      }
+    }
+    std::erase_if(groups, [](const auto& group) { return group.empty(); });
+  }
+
+  /// The group may end with member `m`.
+  bool takes(const std::vector<std::size_t>& group, std::size_t m) const {
+    const Member& member = members_[m];
+    return std::all_of(group.begin(), group.end(), [&](std::size_t other) {
+      const Member& before = members_[other];
+      return before.update->regions == member.update->regions && before.lead == member.lead &&
+             program_.field(before.update->field).stagger == program_.field(member.update->field).stagger &&
+             coupling(before.footprint, member.footprint) <= Coupling::pointwise;
+    });
   }
 
   /// At least half of the loads of one are the other's as well.

@@ -87,7 +87,9 @@ class KernelBuilder {
         return std::any_of(groups[g].updates.begin(), groups[g].updates.end(),
                            [&](int base) { return update(base).field == u.field; });
       });
-      if (!corrects || !update(groups[c].updates.back()).accumulate) continue;
+      const bool any = std::any_of(groups[c].updates.begin(), groups[c].updates.end(),
+                                   [&](int index) { return update(index).accumulate; });
+      if (!corrects || !any) continue;
       for (const std::size_t other : result) {
         if (groups[other].region.axis != groups[c].region.axis) continue;
         twice_ = update(groups[c].updates.back()).field;
@@ -197,7 +199,7 @@ class KernelBuilder {
 
   std::string field_array(const ir::Field& field, int level, bool written) {
     ir::ArrayArgument argument{.identifier = identifier(field.name), .name = field.name, .written = written};
-    if (field.time_order == 2 && level != 0) {
+    if (field.slots() == 2 && level != 0) {
       argument.slot = 1;
       argument.identifier += field.saved ? "_before" : "_next";
     }

@@ -60,7 +60,11 @@ std::vector<std::vector<std::int64_t>> inner_tiles(const ir::Kernel& kernel, con
   std::vector<std::vector<std::int64_t>> tiles;
   if (domain.dims == 2) {
     // Few enough rows that those a block has just computed are in cache when its corrections come.
-    constexpr std::int64_t rows_2d = 16;
+    const auto whole_grid = [](const ir::ArrayArgument& a) {
+      return a.kind != ir::ArrayKind::profile && a.side < 0;
+    };
+    const bool wide = std::count_if(kernel.arrays.begin(), kernel.arrays.end(), whole_grid) > 12;
+    const std::int64_t rows_2d = wide ? 8 : 16;
     for (const ir::Range& z : parts(domain.total(0), wanted, whole(kernel, domain, 0)))
       tiles.push_back({z.lo, z.hi, rows_2d});
     return tiles;

@@ -49,11 +49,16 @@ class KernelWindows {
     const std::string& array = piece.stores[0].array;
     std::vector<std::size_t> result;
     std::set<Role> roles;
+    bool apron = false;
     for (std::size_t p = 0; p < kernel_.pieces.size(); ++p) {
       const Piece& reader = kernel_.pieces[p];
       if (p == number || !reads(reader, array)) continue;
       // An apron outside the widened strips comes after them and reads memory.
-      if (p > number && reader.region.kind == RegionKind::apron && reader.region.axis == inner()) continue;
+      if (p > number && reader.region.kind == RegionKind::apron && reader.region.axis == inner()) {
+        apron = true;
+        continue;
+      }
+      if (apron) return {};
       if (p < number || !in_inner_layer(reader) || !along_row(reader, array) || reader.base < 0) return {};
       if (!same_points(program_, reader.stores[0].field, piece.stores[0].field)) return {};
       if (!result.empty() && reader.base != kernel_.pieces[result[0]].base) return {};

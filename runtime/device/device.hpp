@@ -27,6 +27,8 @@ class Buffer {
     return *this;
   }
   ~Buffer();
+  /// The same memory, of which `buffer` stays the owner and which it must outlive.
+  static Buffer view(Buffer& buffer) { return {nullptr, buffer.data_, buffer.bytes_}; }
   void* data() const { return data_; }
   std::size_t bytes() const { return bytes_; }
 

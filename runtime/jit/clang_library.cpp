@@ -45,6 +45,7 @@ std::vector<std::string> candidates() {
     add(folder);
     add(folder / "clang");
     add(folder / ".." / "runtime" / "clang");
+    add(folder / ".." / ".." / "clang");  // of the stand-in driver
     add(folder / ONDULA_LIBDIR_FROM_PROGRAM);
   }
   add(ONDULA_LIBDIR);

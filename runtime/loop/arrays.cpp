@@ -54,8 +54,8 @@ std::vector<ArrayPlan> plan_arrays(const ir::KernelSet& set, const ir::Domain& d
   for (const ir::Field& field : set.program.fields) {
     if (field.saved) continue;  // in the history
     if (field.strip_axis < 0) {
-      for (int slot = 0; slot < field.time_order; ++slot)
-        plans.push_back({field_key(field.name, slot), full});
+      for (int slot = 0; slot < field.slots(); ++slot)
+        plans.push_back({field_key(field.name, slot), full, field.apart});
       continue;
     }
     const bool half = field.stagger[static_cast<std::size_t>(field.strip_axis)] != 0;
@@ -96,8 +96,10 @@ std::vector<ArrayPlan> plan_arrays(const ir::KernelSet& set, const ir::Domain& d
 
 Arrays::Arrays(const std::vector<ArrayPlan>& plans, device::Device& device, std::size_t element_bytes) {
   for (const ArrayPlan& plan : plans) {
-    arrays_[plan.key] = {plan.layout,
-                         device.allocate(static_cast<std::size_t>(plan.layout.size) * element_bytes)};
+    Array& array = arrays_[plan.key];
+    array.layout = plan.layout;
+    if (!plan.kept)
+      array.buffer = device.allocate(static_cast<std::size_t>(plan.layout.size) * element_bytes);
   }
 }
 

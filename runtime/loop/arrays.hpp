@@ -12,7 +12,7 @@
 
 namespace ondula::loop {
 
-/// What identifies an array: fields have slots 0 (now) and 1 (next over previous) if of second order, memory
+/// What identifies an array: fields have slots 0 (now) and 1 (next; over previous if of second order), memory
 /// variables sides; profiles an axis and a half flag.
 struct ArrayKey {
   ir::ArrayKind kind = ir::ArrayKind::field;
@@ -33,11 +33,12 @@ ArrayKey profile_key(const std::string& name, int axis, bool half);
 struct ArrayPlan {
   ArrayKey key;
   Layout layout;
+  bool kept = false;  ///< stands in a history: no memory of the engine's own
 };
 
 /// Every array the kernels of `set` need on `domain`, in a fixed order: the one list that allocation and
-/// estimate share. Values kept of every step are not among them. Full arrays have at least `least_halo` cells
-/// of halo.
+/// estimate share. Values that are only kept of every step are not among them. Full arrays have at least
+/// `least_halo` cells of halo.
 std::vector<ArrayPlan> plan_arrays(const ir::KernelSet& set, const ir::Domain& domain,
                                    std::size_t element_bytes, int least_halo = 0);
 
@@ -49,7 +50,7 @@ class Arrays {
  public:
   struct Array {
     Layout layout;
-    device::Buffer buffer;
+    device::Buffer buffer;  ///< of nobody's where the array stands in a history
   };
 
   Arrays(const std::vector<ArrayPlan>& plans, device::Device& device, std::size_t element_bytes);

@@ -85,8 +85,11 @@ class CompiledEngine final : public Engine {
     for (const ir::Kernel& kernel : set_.kernels) {
       for (std::size_t a = 0; a < kernel.arrays.size(); ++a) {
         const ir::ArrayArgument& argument = kernel.arrays[a];
-        if (argument.kind == ir::ArrayKind::field && set_.program.field(argument.name).saved)
-          externals_.push_back({argument.name, argument.slot == 1, launches_[0].size(), a});
+        if (argument.kind != ir::ArrayKind::field) continue;
+        const ir::Field& field = set_.program.field(argument.name);
+        // Slot 1 of what an adjoint reads is the level before; of what a forward step keeps, the one written.
+        const bool before = field.saved ? argument.slot == 1 : argument.slot == 0;
+        if (field.saved || field.apart) externals_.push_back({argument.name, before, launches_[0].size(), a});
       }
       launches_[0].push_back(binder.launch(kernel, 0));
       launches_[1].push_back(binder.launch(kernel, 1));
@@ -126,27 +129,51 @@ class CompiledEngine final : public Engine {
   std::vector<double> values(const std::string& name, const ir::Box& box) const override {
     const auto& array = arrays_.at(field_key(name, slot(set_.program.field(name), 0)));
     const Real* const data = static_cast<const Real*>(array.buffer.data());
-    std::vector<double> result;
-    result.reserve(at(box[0].size() * box[1].size() * box[2].size()));
+    std::vector<double> result(at(box[0].size() * box[1].size() * box[2].size()));
+    // Rows lie along the last axis the grid has: behind it, boxes hold one entry.
+    const auto inner = at(setup_.domain.dims - 1);
+    ir::Box rows = box;
+    rows[inner].hi = rows[inner].lo + 1;
+    double* out = result.data();
     ir::Extents i{};
-    for (i[0] = box[0].lo; i[0] < box[0].hi; ++i[0]) {
-      for (i[1] = box[1].lo; i[1] < box[1].hi; ++i[1]) {
-        for (i[2] = box[2].lo; i[2] < box[2].hi; ++i[2])
-          result.push_back(static_cast<double>(data[array.layout.at(i)]));
+    for (i[0] = rows[0].lo; i[0] < rows[0].hi; ++i[0]) {
+      for (i[1] = rows[1].lo; i[1] < rows[1].hi; ++i[1]) {
+        for (i[2] = rows[2].lo; i[2] < rows[2].hi; ++i[2]) {
+          const Real* const row = data + array.layout.at(i);
+          out = std::copy(row, row + box[inner].size(), out);
+        }
       }
     }
     return result;
   }
 
   std::unique_ptr<History> make_history(const std::vector<ir::Save>& saves, std::int64_t slots) override {
-    return std::make_unique<DeviceHistory>(device_, saves, slots,
-                                           full_layout(setup_.domain, halo_, sizeof(Real)), sizeof(Real));
+    auto history = std::make_unique<DeviceHistory>(
+        device_, saves, slots, full_layout(setup_.domain, halo_, sizeof(Real)), sizeof(Real));
+    for (std::size_t s = 0; s < saves.size(); ++s) {
+      const ir::Field& field = set_.program.field(saves[s].field);
+      // Steps write where the field lives; around it they read zeros.
+      for (std::int64_t slot = 0; field.apart && slot < slots; ++slot)
+        device_.fill_zero(history->buffer(s, slot));
+    }
+    return history;
   }
 
   void bind(History& history, std::int64_t slot) override {
     auto& kept = dynamic_cast<DeviceHistory&>(history);
+    stepped_ = slot == 0;
+    for (const ir::Field& field : set_.program.fields) {
+      if (!field.apart) continue;
+      const std::size_t save = kept.find(field.name);
+      for (int own = 0; own < 2; ++own) {
+        const std::int64_t from = slot - 1 + own;
+        arrays_.at(field_key(field.name, own)).buffer =
+            from < 0 ? device::Buffer() : device::Buffer::view(kept.buffer(save, from));
+      }
+    }
     for (const External& e : externals_) {
       const std::int64_t from = e.previous ? slot - 1 : slot;
+      if (from < 0) continue;  // before the first step there is nothing to run
       Real* const data = static_cast<Real*>(kept.buffer(kept.find(e.field), from).data());
       launches_[0][e.kernel].arrays[e.argument] = data + kept.layout().origin;
       launches_[1][e.kernel].arrays[e.argument] = data + kept.layout().origin;
@@ -157,7 +184,7 @@ class CompiledEngine final : public Engine {
     auto& kept = dynamic_cast<DeviceHistory&>(history);
     for (std::size_t s = 0; s < kept.saves().size(); ++s) {
       const ir::Field& field = set_.program.field(kept.saves()[s].field);
-      if (field.saved) continue;  // written there by the step
+      if (field.saved || field.apart) continue;  // written there by the step
       const auto& array = arrays_.at(field_key(field.name, this->slot(field, 0)));
       device_.copy(array.buffer, kept.buffer(s, slot));
     }
@@ -237,6 +264,7 @@ class CompiledEngine final : public Engine {
       if (const auto* halo = std::get_if<ir::Halo>(&operation)) fill_halo(halo->field);
     }
     if (two_levels_) parity_ = 1 - parity_;
+    stepped_ = true;
   }
 
   Snapshot save() const override {
@@ -265,16 +293,18 @@ class CompiledEngine final : public Engine {
   }
 
  private:
-  /// Which slot holds a level now: second-order fields rotate.
+  /// Which slot holds a level now: second-order fields rotate; of what is kept where it is written slot 1 is
+  /// the present between steps.
   int slot(const ir::Field& field, int level) const {
+    if (field.apart) return stepped_ || level == 1 ? 1 : 0;
     if (field.time_order != 2) return 0;
     return level == 0 ? parity_ : 1 - parity_;
   }
 
   /// The level an array holds now.
   int level_of(const ArrayKey& key) const {
-    const bool levels = key.side < 0 && set_.program.field(key.name).time_order == 2;
-    return levels && key.slot != parity_ ? -1 : 0;
+    const ir::Field& field = set_.program.field(key.name);
+    return key.side < 0 && field.slots() == 2 && key.slot != slot(field, 0) ? -1 : 0;
   }
 
   ir::Range row_live(const ir::Field& field, const ir::Extents& index) const {
@@ -423,6 +453,7 @@ class CompiledEngine final : public Engine {
   Arrays arrays_;
   bool two_levels_ = false;
   int parity_ = 0;
+  bool stepped_ = false;  // since the history's slot was bound
   const Models* models_ = nullptr;
   std::unique_ptr<PaddedModel> padded_;
   std::map<std::string, HaloFiller> halos_;
@@ -450,7 +481,7 @@ std::size_t compiled_engine_bytes(const passes::Compilation& compilation, const 
   const std::size_t element = dtype == DType::float32 ? sizeof(float) : sizeof(double);
   std::size_t bytes = 0;
   for (const ArrayPlan& plan : plan_arrays(compilation.kernels, domain, element, least_halo)) {
-    bytes += static_cast<std::size_t>(plan.layout.size) * element;
+    if (!plan.kept) bytes += static_cast<std::size_t>(plan.layout.size) * element;
   }
   return bytes;
 }

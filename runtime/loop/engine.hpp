@@ -81,7 +81,8 @@ class Engine {
 
   /// Room for `saves` of so many slots, for this engine and that of the adjoint.
   virtual std::unique_ptr<History> make_history(const std::vector<ir::Save>& saves, std::int64_t slots) = 0;
-  /// Fields that are kept of every step are those of `slot`; at level -1, those of the slot before.
+  /// Fields that are kept of every step are those of `slot`; at level -1, those of the slot before. A step
+  /// goes from the slot before to `slot`; what a shot starts from is set with slot 0 bound.
   virtual void bind(History& history, std::int64_t slot) = 0;
   /// Copies the state's other saved fields into `slot`.
   virtual void keep(History& history, std::int64_t slot) const = 0;

@@ -112,6 +112,7 @@ void* LaunchBinder::pointer(const ir::ArrayArgument& argument, int parity) const
   if (argument.kind == ir::ArrayKind::field) {
     const ir::Field& field = set_.program.field(argument.name);
     if (field.saved) return nullptr;
+    if (field.apart) return nullptr;
     const bool rotates = field.time_order == 2;
     key = field_key(argument.name, rotates && argument.slot == 0 ? parity : rotates ? 1 - parity : 0);
   }

@@ -51,6 +51,11 @@ std::size_t offset(const ir::Box& box, const ir::Extents& i) {
 
 }  // namespace
 
+ValueRows::ValueRows(Tape tape, const ir::Domain& domain, const Models& models, const ir::Box& box)
+    : tape_(std::move(tape)),
+      nodes_(domain, box, tape_),
+      run_(tape_, models, nodes_, width(box[at(domain.dims - 1)])) {}
+
 Sensitivity::Sensitivity(const ir::Domain& domain, ir::Symbols symbols, const Models& models)
     : domain_(domain), symbols_(std::move(symbols)), models_(models) {}
 
@@ -94,12 +99,9 @@ std::vector<double> Sensitivity::gathered(const Tape& tape, const ir::Box& given
   return result;
 }
 
-void Sensitivity::transpose(const Tape& tape, const ir::Box& given, std::span<const double> cotangent,
+void Sensitivity::transpose(const Tape& tape, const ir::Box& given, const CotangentRow& cotangents,
                             ModelGradient& gradient) const {
   const ir::Box whole = used(given);
-  if (cotangent.size() != entries(whole)) {
-    throw InternalError(fmt::format("{} cotangents for {} entries", cotangent.size(), entries(whole)));
-  }
   if (entries(whole) == 0) return;
   std::vector<double*> arrays;
   for (const std::string& name : tape.parameters) {
@@ -108,10 +110,12 @@ void Sensitivity::transpose(const Tape& tape, const ir::Box& given, std::span<co
     if (arrays.back() != nullptr) require_nodes(name, found->second.size());
   }
   const BoxNodes nodes(domain_, whole, tape);
-  TapeRun run(tape, models_, nodes, width(whole[at(domain_.dims - 1)]));
+  std::vector<double> row(width(whole[at(domain_.dims - 1)]));
+  TapeRun run(tape, models_, nodes, row.size());
   run.differentiate(std::move(arrays), gradient.interior);
   for_pieces(whole, domain_.dims - 1, [&](const ir::Extents& index, std::size_t count) {
-    const auto part = cotangent.subspan(offset(whole, index), count);
+    const std::span<double> part = std::span(row).first(count);
+    cotangents(index, part);
     if (std::all_of(part.begin(), part.end(), [](double c) { return c == 0; })) return;
     run.values(index, count);
     run.transpose(part);
@@ -128,12 +132,29 @@ std::vector<double> Sensitivity::values(ir::Expr e, const ir::Box& box) const {
 
 void Sensitivity::transpose(ir::Expr e, const ir::Extents& index, double cotangent, ModelGradient& gradient,
                             Surfaces surfaces) const {
-  transpose(tape(e, surfaces), single(index), std::span(&cotangent, 1), gradient);
+  const CotangentRow one = [&](const ir::Extents&, std::span<double> row) { row[0] = cotangent; };
+  transpose(tape(e, surfaces), single(index), one, gradient);
 }
 
-void Sensitivity::transpose(ir::Expr e, const ir::Box& box, std::span<const double> cotangent,
+void Sensitivity::transpose(ir::Expr e, const ir::Box& given, std::span<const double> cotangent,
                             ModelGradient& gradient) const {
-  transpose(tape(e, Surfaces::counted), box, cotangent, gradient);
+  const ir::Box box = used(given);
+  if (cotangent.size() != entries(box)) {
+    throw InternalError(fmt::format("{} cotangents for {} entries", cotangent.size(), entries(box)));
+  }
+  const CotangentRow stored = [&](const ir::Extents& index, std::span<double> row) {
+    std::copy_n(cotangent.begin() + static_cast<std::ptrdiff_t>(offset(box, index)), row.size(), row.begin());
+  };
+  transpose(e, box, stored, gradient);
+}
+
+void Sensitivity::transpose(ir::Expr e, const ir::Box& box, const CotangentRow& cotangents,
+                            ModelGradient& gradient) const {
+  transpose(tape(e, Surfaces::counted), box, cotangents, gradient);
+}
+
+std::unique_ptr<ValueRows> Sensitivity::rows(ir::Expr e, const ir::Box& box) const {
+  return std::make_unique<ValueRows>(tape(e, Surfaces::counted), domain_, models_, used(box));
 }
 
 double Sensitivity::tangent(ir::Expr e, const ir::Extents& index, const Perturbation& perturbation,

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <functional>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,6 +23,28 @@ struct ModelGradient {
 
 /// A change of the models, likewise; parameters that are not in it do not change.
 using Perturbation = std::map<std::string, std::vector<double>>;
+
+/// Values of an expression over rows of a box: nothing is kept but one row's pieces.
+class ValueRows {
+ public:
+  /// All but `tape` must outlive this.
+  ValueRows(Tape tape, const ir::Domain& domain, const Models& models, const ir::Box& box);
+  ValueRows(const ValueRows&) = delete;
+  ValueRows& operator=(const ValueRows&) = delete;
+  /// The values at `count` entries of a row of the box from `index` on, at most as many as
+  /// Sensitivity::transpose asks for at a time; valid until the next call.
+  std::span<const double> values(const ir::Extents& index, std::size_t count) {
+    return run_.values(index, count);
+  }
+
+ private:
+  Tape tape_;
+  BoxNodes nodes_;
+  TapeRun run_;
+};
+
+/// Fills `row` with the cotangents of the entries from `index` on along the innermost axis.
+using CotangentRow = std::function<void(const ir::Extents& index, std::span<double> row)>;
 
 /// Values and derivatives of expressions of symbols and parameters, harmonic means and surface values
 /// included (numerics.md, Space and Gradient). Entries are given in padded indices and may lie any distance
@@ -42,6 +66,11 @@ class Sensitivity {
                  Surfaces surfaces = Surfaces::counted) const;
   void transpose(ir::Expr e, const ir::Box& box, std::span<const double> cotangent,
                  ModelGradient& gradient) const;
+  /// The same with cotangents that are made as they are needed.
+  void transpose(ir::Expr e, const ir::Box& box, const CotangentRow& cotangents,
+                 ModelGradient& gradient) const;
+  /// `e` over `box`, a piece of a row at a time.
+  std::unique_ptr<ValueRows> rows(ir::Expr e, const ir::Box& box) const;
 
   /// The derivative of `e` along `perturbation`.
   double tangent(ir::Expr e, const ir::Extents& index, const Perturbation& perturbation,
@@ -52,7 +81,7 @@ class Sensitivity {
   Tape tape(ir::Expr e, Surfaces surfaces) const;
   /// Values, or tangents along a perturbation.
   std::vector<double> gathered(const Tape& tape, const ir::Box& box, const Perturbation* perturbation) const;
-  void transpose(const Tape& tape, const ir::Box& box, std::span<const double> cotangent,
+  void transpose(const Tape& tape, const ir::Box& box, const CotangentRow& cotangents,
                  ModelGradient& gradient) const;
   ir::Box used(ir::Box box) const;
   void require_nodes(const std::string& name, std::size_t count) const;

@@ -20,7 +20,8 @@ void look(std::uint64_t address) {
   const Running now = running;
   if (now.checker == nullptr) return;
   if (now.fibers != nullptr) now.checker->begin_thread(now.fibers->thread(), now.fibers->stack_top());
-  if (store ? now.checker->store(address, bytes) : now.checker->load(address, bytes)) return;
+  const auto code = reinterpret_cast<std::uint64_t>(__builtin_return_address(0));
+  if (store ? now.checker->store(address, bytes, code) : now.checker->load(address, bytes, code)) return;
   // Nothing between here and there has anything to clean up.
   if (now.fibers != nullptr) now.fibers->abandon();
   std::longjmp(now.checker->escape(), 1);
@@ -124,8 +125,12 @@ Dim3 Checker::thread_index(std::uint32_t number) const {
 
 std::string Checker::where() const {
   const Dim3 thread = thread_index(thread_);
-  return fmt::format("kernel {}, block ({}, {}, {}), thread ({}, {}, {})", launch_.kernel->name,
-                     block_index_.x, block_index_.y, block_index_.z, thread.x, thread.y, thread.z);
+  const auto begin = reinterpret_cast<std::uint64_t>(code_.image->section(".text").data());
+  // A return address may already be of the next line.
+  const unsigned line = line_at(code_.lines, code_address_ - 1 - begin);
+  return fmt::format("kernel {}{}, block ({}, {}, {}), thread ({}, {}, {})", launch_.kernel->name,
+                     line > 0 ? fmt::format(", line {}", line) : "", block_index_.x, block_index_.y,
+                     block_index_.z, thread.x, thread.y, thread.z);
 }
 
 std::string Checker::thread_text(std::uint32_t block, std::uint32_t thread) const {
@@ -139,9 +144,8 @@ std::string Checker::thread_text(std::uint32_t block, std::uint32_t thread) cons
   return fmt::format("thread ({}, {}, {}) of {}", index.x, index.y, index.z, of);
 }
 
-std::string Checker::region_text(const Region& region, std::uint64_t address) const {
-  const std::uint64_t byte = address - region.begin;
-  if (&region == &shared_) return fmt::format("byte {} of the shared memory", byte);
+std::string Checker::region_text(const Region& region) const {
+  if (&region == &shared_) return "the shared memory";
   std::string names;
   for (const Parameter& parameter : launch_.kernel->parameters) {
     if (!parameter.pointer) continue;
@@ -151,7 +155,7 @@ std::string Checker::region_text(const Region& region, std::uint64_t address) co
     if (!region.holds(value) || parameter.name.empty()) continue;
     names += (names.empty() ? " of " : " or ") + parameter.name;
   }
-  return fmt::format("byte {} of the {} bytes{} at {:#x}", byte, region.bytes, names, region.begin);
+  return fmt::format("the {} bytes{} at {:#x}", region.bytes, names, region.begin);
 }
 
 void Checker::add(const std::string& kind, const std::string& text, int result) {
@@ -162,7 +166,7 @@ void Checker::add(const std::string& kind, const std::string& text, int result) 
 void Checker::tell(const Region& region, std::uint64_t address, unsigned bytes, bool store,
                    const Problem& problem) {
   const char* const does = store ? "stores" : "loads";
-  const std::string place = region_text(region, address);
+  const std::string place = fmt::format("byte {} of {}", address - region.begin, region_text(region));
   if (problem.kind == Problem::Kind::unwritten) {
     add(fmt::format("unwritten {}", region.begin),
         fmt::format("uninitialised read: {} loads {} bytes from {}, which nothing has written", where(),
@@ -190,12 +194,14 @@ void Checker::outside(std::uint64_t address, unsigned bytes, bool store) {
     place = fmt::format("inside {} bytes at {:#x} that were freed", freed->bytes, freed->begin);
   } else if (near == nullptr) {
     place = "and nothing is allocated";
-  } else if (address >= near->begin) {
-    place =
-        fmt::format("{} bytes past the end of {}", address - near->end() + (near->holds(address) ? bytes : 0),
-                    region_text(*near, near->begin));
+  } else if (near->holds(address)) {
+    place = fmt::format("of which {} lie in {}", near->end() - address, region_text(*near));
+  } else if (address == near->end()) {
+    place = "right after " + region_text(*near);
+  } else if (address > near->end()) {
+    place = fmt::format("{} bytes after {}", address - near->end(), region_text(*near));
   } else {
-    place = fmt::format("{} bytes before {}", near->begin - address, region_text(*near, near->begin));
+    place = fmt::format("{} bytes before {}", near->begin - address, region_text(*near));
   }
   add("outside",
       fmt::format("out of bounds: {} {} {} bytes at {:#x}, {}", where(), store ? "stores" : "loads", bytes,

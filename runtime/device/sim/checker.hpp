@@ -33,9 +33,15 @@ class Checker {
   /// A block that did not come to its barriers together.
   void divergent(const BlockEnd& end);
 
-  /// False: the access must not happen.
-  bool load(std::uint64_t address, unsigned bytes) { return access(address, bytes, false); }
-  bool store(std::uint64_t address, unsigned bytes) { return access(address, bytes, true); }
+  /// Code that returns to `code` is about to load or store. False: it must not.
+  bool load(std::uint64_t address, unsigned bytes, std::uint64_t code) {
+    code_address_ = code;
+    return access(address, bytes, false);
+  }
+  bool store(std::uint64_t address, unsigned bytes, std::uint64_t code) {
+    code_address_ = code;
+    return access(address, bytes, true);
+  }
 
   bool stopped() const { return stopped_; }
   std::uint64_t sectors_read() const { return sectors_read_; }
@@ -52,7 +58,7 @@ class Checker {
   void add(const std::string& kind, const std::string& text, int result);
   std::string where() const;
   std::string thread_text(std::uint32_t block, std::uint32_t thread) const;
-  std::string region_text(const Region& region, std::uint64_t address) const;
+  std::string region_text(const Region& region) const;
   Dim3 thread_index(std::uint32_t number) const;
 
   const Launch& launch_;
@@ -64,7 +70,7 @@ class Checker {
   Region shared_;
   std::uint32_t operation_;  ///< as the shadow numbers it
   std::uint32_t stamp_;      ///< of this launch, on sectors
-  std::uint64_t stack_top_ = 0;
+  std::uint64_t stack_top_ = 0, code_address_ = 0;
   std::uint32_t block_ = 0, thread_ = 0, phase_ = 0;
   Dim3 block_index_;
   bool stopped_ = false;

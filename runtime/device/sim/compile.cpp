@@ -6,14 +6,17 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <regex>
 #include <sstream>
+#include <string_view>
 
 #include "compiler/error.hpp"
 #include "runtime/device/sim/binary.hpp"
 #include "runtime/device/sim/compile_text.hpp"
 #include "runtime/device/sim/program.hpp"
 #include "runtime/device/sim/scan.hpp"
+#include "runtime/device/sim/spread.hpp"
 #include "runtime/environment.hpp"
 #include "runtime/jit/cpu.hpp"
 #include "runtime/jit/host_options.hpp"
@@ -73,17 +76,55 @@ std::vector<std::string> common_arguments(const std::string& name, const std::ve
   return arguments;
 }
 
+/// What a text consists of: the CUDA text, and how its kernels are called.
+struct Parts {
+  std::string text;
+  std::vector<bool> rows;  ///< by kernel: it runs a row of threads
+};
+
+/// Kernels as they are written: one thread at a time.
+Parts threads_of(const Scanned& scanned) {
+  return {scanned.text, std::vector<bool>(scanned.kernels.size(), false)};
+}
+
+/// Kernels that run rows of threads, where they are understood.
+Parts rows_of(const Scanned& scanned, const std::vector<std::string>& macros) {
+  Parts parts = threads_of(scanned);
+  // Words and numbers: they hide nothing of what a kernel does.
+  const bool plain = std::all_of(macros.begin(), macros.end(), [](const std::string& macro) {
+    return std::all_of(macro.begin() + 1, macro.end(), [](char c) {
+      return std::isalnum(c) != 0 || std::string_view("_.=").find(c) != std::string_view::npos;
+    });
+  });
+  if (scanned.lanes_elsewhere || !plain) return parts;
+  // Last first: the places before stay.
+  for (std::size_t i = scanned.kernels.size(); i-- > 0;) {
+    const ScannedKernel& kernel = scanned.kernels[i];
+    std::string body = spread(scanned.text, kernel);
+    if (body.empty()) continue;
+    // Loops that are short everywhere keep a loop of lanes from being the innermost.
+    constexpr std::string_view rolled = "#pragma unroll 1", unrolled = "#pragma clang loop unroll(full)";
+    for (std::size_t at = body.find(rolled); at != std::string::npos;
+         at = body.find(rolled, at + unrolled.size()))
+      body.replace(at, rolled.size(), unrolled);
+    parts.text.replace(kernel.body_begin + 1, kernel.body_end - kernel.body_begin - 1, body);
+    parts.rows[i] = true;
+  }
+  return parts;
+}
+
 /// The text with what makes it C++ around it.
-std::string wrapped(const std::string& name, const Scanned& scanned) {
-  std::string text = templates::sim_prelude;
+std::string wrapped(const std::string& name, const Scanned& scanned, const Parts& parts) {
+  std::string text = std::string("#line 1 \"prelude\"\n") + templates::sim_prelude;
   std::string quoted;
   for (const char c : name) quoted += (c == '"' || c == '\\' ? "\\" : "") + std::string(1, c);
-  text += fmt::format("#line 1 \"{}\"\n{}\n#line 1 \"entry points\"\n}};\n", quoted, scanned.text);
+  text += fmt::format("#line 1 \"{}\"\n{}\n#line 1 \"entry points\"\n}};\n", quoted, parts.text);
   // So that a text without kernels has something to load.
   text += fmt::format("extern \"C\" const unsigned long ondula_sim_kernels = {};\n", scanned.kernels.size());
   for (std::size_t i = 0; i < scanned.kernels.size(); ++i) {
     const ScannedKernel& kernel = scanned.kernels[i];
-    text += fmt::format("ONDULA_SIM_KERNEL({}, {}, {})\n", i, kernel.name, kernel.bounds);
+    text += fmt::format("ONDULA_SIM_KERNEL({}, {}, {}, {})\n", i, kernel.name,
+                        parts.rows[i] ? "rows" : "threads", kernel.bounds);
   }
   return text;
 }
@@ -100,12 +141,13 @@ std::string as_nvrtc(const std::string& log) {
 
 }  // namespace
 
-jit::ClangLibrary::Compiled compile_variant(const Binary& binary, bool checked) {
+jit::ClangLibrary::Compiled compile_variant(const Binary& binary, const std::string& text, bool checked) {
   std::vector<std::string> arguments = binary.arguments;
   if (checked) {
-    // Functions are the kind of coverage that adds nothing by itself.
-    for (const char* argument : {"-O1", "-fsanitize-coverage-type=1", "-fsanitize-coverage-trace-loads",
-                                 "-fsanitize-coverage-trace-stores"})
+    // Functions are the kind of coverage that adds nothing by itself. Lines are for findings (lines.hpp).
+    for (const char* argument :
+         {"-O1", "-fsanitize-coverage-type=1", "-fsanitize-coverage-trace-loads",
+          "-fsanitize-coverage-trace-stores", "-debug-info-kind=line-tables-only", "-dwarf-version=4"})
       arguments.emplace_back(argument);
   } else {
     for (const char* argument : {"-O2", "-vectorize-loops", "-vectorize-slp"})
@@ -113,7 +155,7 @@ jit::ClangLibrary::Compiled compile_variant(const Binary& binary, bool checked) 
   }
   for (const std::string& last : {std::string("-main-file-name"), binary.name, binary.name})
     arguments.push_back(last);
-  return jit::ClangLibrary().compile(binary.name, binary.text, arguments);
+  return jit::ClangLibrary().compile(binary.name, text, arguments);
 }
 
 Compiled compile(const std::string& name, const std::string& text, const std::vector<std::string>& options) {
@@ -125,9 +167,12 @@ Compiled compile(const std::string& name, const std::string& text, const std::ve
   Binary binary;
   binary.capability = read.capability;
   binary.name = name;
-  binary.text = wrapped(name, scanned);
+  binary.text = wrapped(name, scanned, threads_of(scanned));
   binary.arguments = common_arguments(name, read.macros);
-  jit::ClangLibrary::Compiled compiled = compile_variant(binary, false);
+  jit::ClangLibrary::Compiled compiled =
+      compile_variant(binary, wrapped(name, scanned, rows_of(scanned, read.macros)), false);
+  // As the text was written: what is wrong with it, or right with it and not with the rows.
+  if (!compiled.succeeded) compiled = compile_variant(binary, binary.text, false);
   result.log = as_nvrtc(compiled.log);
   if (!compiled.succeeded) return result;
   binary.object = std::move(compiled.object);

@@ -7,8 +7,9 @@
 
 namespace ondula::sim {
 
-/// Compiles binary.text: plain, its loops over threads vectorised where they can be, or checked, with a call
-/// before each load and store. Throws RuntimeError where the Clang module is missing.
-jit::ClangLibrary::Compiled compile_variant(const Binary& binary, bool checked);
+/// Compiles `text`, which is binary.text or one of the same kernels: plain, its loops over threads vectorised
+/// where they can be, or checked, with a call before each load and store. Throws RuntimeError where the Clang
+/// module is missing.
+jit::ClangLibrary::Compiled compile_variant(const Binary& binary, const std::string& text, bool checked);
 
 }  // namespace ondula::sim

@@ -4,7 +4,7 @@
 
 #include "compiler/error.hpp"
 
-namespace ondula::sim {
+namespace ondula::sim::driver {
 namespace {
 
 constexpr cuda::Result context_is_destroyed = 709;
@@ -66,4 +66,4 @@ StreamObject& stream_of(World& world, ContextObject& context, cuda::Stream handl
   return *stream;
 }
 
-}  // namespace ondula::sim
+}  // namespace ondula::sim::driver

@@ -11,7 +11,7 @@
 
 #include "runtime/device/sim/driver_world.hpp"
 
-namespace ondula::sim {
+namespace ondula::sim::driver {
 
 /// What the process has of the driver. It is never destroyed: others may call at their very end.
 struct Process {
@@ -113,4 +113,4 @@ cuda::Result context_call(const char* name, Kind kind, const Body& body) {
   });
 }
 
-}  // namespace ondula::sim
+}  // namespace ondula::sim::driver

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-namespace ondula::sim {
+namespace ondula::sim::driver {
 namespace {
 
 [[noreturn]] void refuse(cuda::Result result) { throw Refusal{result}; }
@@ -74,7 +74,7 @@ std::shared_ptr<const std::vector<Node>> end_capture(World& world, cuda::Stream 
 
 void capture(StreamObject& stream, Work work, cuda::Function function) {
   Capture& into = valid_capture(stream);
-  into.nodes.push_back({std::move(work), function, stream.context, stream.front});
+  into.nodes.push_back({std::move(work), function, stream.context->handle, stream.front});
   stream.front = {into.nodes.size() - 1};
 }
 
@@ -186,12 +186,14 @@ std::unique_ptr<ExecObject> instantiate(const GraphObject& graph) {
 
 void launch(World& world, ExecObject& exec, StreamObject& stream) {
   const std::vector<Node>& nodes = *exec.nodes;
+  std::vector<ContextObject*> contexts;
   for (const Node& node : nodes) {
-    if (node.function != nullptr && world.functions.find(node.function) == nullptr)
-      refuse(cuda::result::invalid_handle);
+    contexts.push_back(world.contexts.find(node.context));
+    const bool loaded = node.function == nullptr || world.functions.find(node.function) != nullptr;
+    if (contexts.back() == nullptr || !loaded) refuse(cuda::result::invalid_handle);
   }
   if (world.immediate()) {
-    for (const Node& node : nodes) world.submit(*node.context, {}, stream, 0, node.work);
+    for (std::size_t i = 0; i < nodes.size(); ++i) world.submit(*contexts[i], {}, stream, 0, nodes[i].work);
     return;
   }
   Point start = world.before(stream);
@@ -204,7 +206,7 @@ void launch(World& world, ExecObject& exec, StreamObject& stream) {
       before.join(after[earlier]);
       ends.erase(earlier);
     }
-    after.push_back(world.submit(*nodes[i].context, before, stream, exec.branch[i], nodes[i].work));
+    after.push_back(world.submit(*contexts[i], before, stream, exec.branch[i], nodes[i].work));
     ends.insert(i);
   }
   Point end;
@@ -213,4 +215,4 @@ void launch(World& world, ExecObject& exec, StreamObject& stream) {
   stream.end = exec.end = end;
 }
 
-}  // namespace ondula::sim
+}  // namespace ondula::sim::driver

@@ -6,7 +6,7 @@
 
 #include "runtime/device/sim/driver_world.hpp"
 
-namespace ondula::sim {
+namespace ondula::sim::driver {
 
 /// CUresult of capturing that nothing but the stand-in tells apart.
 namespace capture_result {
@@ -54,4 +54,4 @@ std::unique_ptr<ExecObject> instantiate(const GraphObject& graph);
 /// Enqueues the nodes. Refuses a graph of kernels that were unloaded.
 void launch(World& world, ExecObject& exec, StreamObject& stream);
 
-}  // namespace ondula::sim
+}  // namespace ondula::sim::driver

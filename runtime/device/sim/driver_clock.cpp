@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace ondula::sim {
+namespace ondula::sim::driver {
 
 void Clock::join(const Clock& other) {
   if (ended_.size() < other.ended_.size()) ended_.resize(other.ended_.size());
@@ -33,4 +33,4 @@ bool Timelines::ended(std::uint64_t operation, const Clock& before) const {
   return before.covers(stamps_[operation - first_]);
 }
 
-}  // namespace ondula::sim
+}  // namespace ondula::sim::driver

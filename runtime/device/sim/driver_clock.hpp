@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace ondula::sim {
+namespace ondula::sim::driver {
 
 /// Operations that follow one another, one after the other: a stream's, or a branch's of its graphs.
 using Timeline = std::uint32_t;
@@ -48,4 +48,4 @@ class Timelines {
   std::vector<Stamp> stamps_;
 };
 
-}  // namespace ondula::sim
+}  // namespace ondula::sim::driver

@@ -4,7 +4,7 @@
 #include "runtime/device/sim/driver_capture.hpp"
 #include "runtime/device/sim/driver_entries.hpp"
 
-namespace ondula::sim {
+namespace ondula::sim::driver {
 namespace {
 
 void require_device(const World& world, cuda::DeviceNumber device) {
@@ -18,14 +18,14 @@ ContextObject& found_context(const World& world, cuda::Context handle) {
 }
 
 }  // namespace
-}  // namespace ondula::sim
+}  // namespace ondula::sim::driver
 
-using namespace ondula;       // NOLINT: what follows belongs to no namespace
-using namespace ondula::sim;  // NOLINT
+using namespace ondula;               // NOLINT: what follows belongs to no namespace
+using namespace ondula::sim::driver;  // NOLINT
 
 cuda::Result cuDevicePrimaryCtxRetain(cuda::Context* context, cuda::DeviceNumber device) {
   return driver_call("cuDevicePrimaryCtxRetain", true, [&](World& world) {
-    sim::require(context != nullptr);
+    require(context != nullptr);
     require_device(world, device);
     ContextObject* primary = world.primary(device);
     if (primary != nullptr && primary->poison != 0) throw Refusal{primary->poison};
@@ -59,7 +59,7 @@ cuda::Result cuDevicePrimaryCtxReset_v2(cuda::DeviceNumber device) {
 
 cuda::Result cuCtxCreate_v2(cuda::Context* context, unsigned, cuda::DeviceNumber device) {
   return driver_call("cuCtxCreate_v2", true, [&](World& world) {
-    sim::require(context != nullptr);
+    require(context != nullptr);
     require_device(world, device);
     *context = world.create_context(device, 0).handle;
     context_stack().push_back(*context);
@@ -107,14 +107,14 @@ cuda::Result cuCtxSetCurrent(cuda::Context context) {
 
 cuda::Result cuCtxGetCurrent(cuda::Context* context) {
   return driver_call("cuCtxGetCurrent", true, [&](World&) {
-    sim::require(context != nullptr);
+    require(context != nullptr);
     *context = context_stack().empty() ? nullptr : context_stack().back();
   });
 }
 
 cuda::Result cuCtxGetDevice(cuda::DeviceNumber* device) {
   return driver_call("cuCtxGetDevice", true, [&](World& world) {
-    sim::require(device != nullptr);
+    require(device != nullptr);
     *device = current_context(world).device;
   });
 }

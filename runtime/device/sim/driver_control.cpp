@@ -8,7 +8,7 @@
 
 #include "runtime/device/sim/driver_call.hpp"
 
-namespace ondula::sim {
+namespace ondula::sim::driver {
 namespace {
 
 /// Runs `body(world)` alone, uncounted.
@@ -20,12 +20,12 @@ auto alone(const Body& body) {
 }
 
 }  // namespace
-}  // namespace ondula::sim
+}  // namespace ondula::sim::driver
 
-using namespace ondula::sim;  // NOLINT: what follows belongs to no namespace
+using namespace ondula::sim::driver;  // NOLINT: what follows belongs to no namespace
 
 void ondula_sim_set_mode(int mode, uint64_t seed) {
-  alone([&](World& world) { world.set_mode(static_cast<Mode>(std::clamp(mode, 0, 2)), seed); });
+  alone([&](World& world) { world.set_mode(static_cast<ondula::sim::Mode>(std::clamp(mode, 0, 2)), seed); });
 }
 
 int ondula_sim_report(char* text, size_t size) {

@@ -8,7 +8,7 @@
 #include "runtime/device/sim/driver_call.hpp"
 #include "runtime/device/sim/driver_entries.hpp"
 
-namespace ondula::sim {
+namespace ondula::sim::driver {
 namespace {
 
 struct Error {
@@ -121,14 +121,14 @@ int attribute_value(const Configuration& c, int which) {
 }
 
 }  // namespace
-}  // namespace ondula::sim
+}  // namespace ondula::sim::driver
 
-using namespace ondula;       // NOLINT: the definitions below belong to no namespace
-using namespace ondula::sim;  // NOLINT
+using namespace ondula;               // NOLINT: the definitions below belong to no namespace
+using namespace ondula::sim::driver;  // NOLINT
 
 cuda::Result cuInit(unsigned flags) {
   return driver_call("cuInit", false, [&](World& world) {
-    sim::require(flags == 0);
+    require(flags == 0);
     if (!Process::get().sound) throw Refusal{cuda::result::invalid_value};
     if (world.configuration.devices == 0) throw Refusal{cuda::result::no_device};
     world.initialized = true;
@@ -137,7 +137,7 @@ cuda::Result cuInit(unsigned flags) {
 
 cuda::Result cuDriverGetVersion(int* version) {
   return driver_call("cuDriverGetVersion", false, [&](World& world) {
-    sim::require(version != nullptr);
+    require(version != nullptr);
     *version = world.configuration.driver_version;
   });
 }
@@ -163,14 +163,14 @@ cuda::Result cuGetErrorString(cuda::Result error, const char** text) {
 
 cuda::Result cuDeviceGetCount(int* count) {
   return driver_call("cuDeviceGetCount", true, [&](World& world) {
-    sim::require(count != nullptr);
+    require(count != nullptr);
     *count = world.configuration.devices;
   });
 }
 
 cuda::Result cuDeviceGet(cuda::DeviceNumber* device, int ordinal) {
   return driver_call("cuDeviceGet", true, [&](World& world) {
-    sim::require(device != nullptr);
+    require(device != nullptr);
     require_device(world, ordinal);
     *device = ordinal;
   });
@@ -178,7 +178,7 @@ cuda::Result cuDeviceGet(cuda::DeviceNumber* device, int ordinal) {
 
 cuda::Result cuDeviceGetName(char* name, int size, cuda::DeviceNumber device) {
   return driver_call("cuDeviceGetName", true, [&](World& world) {
-    sim::require(name != nullptr && size > 0);
+    require(name != nullptr && size > 0);
     require_device(world, device);
     const int capability = world.configuration.capability;
     const std::string text =
@@ -191,7 +191,7 @@ cuda::Result cuDeviceGetName(char* name, int size, cuda::DeviceNumber device) {
 
 cuda::Result cuDeviceGetAttribute(int* value, int attribute, cuda::DeviceNumber device) {
   return driver_call("cuDeviceGetAttribute", true, [&](World& world) {
-    sim::require(value != nullptr);
+    require(value != nullptr);
     require_device(world, device);
     *value = attribute_value(world.configuration, attribute);
   });
@@ -199,7 +199,7 @@ cuda::Result cuDeviceGetAttribute(int* value, int attribute, cuda::DeviceNumber 
 
 cuda::Result cuDeviceTotalMem_v2(std::size_t* bytes, cuda::DeviceNumber device) {
   return driver_call("cuDeviceTotalMem_v2", true, [&](World& world) {
-    sim::require(bytes != nullptr);
+    require(bytes != nullptr);
     require_device(world, device);
     *bytes = world.configuration.memory;
   });
@@ -208,7 +208,7 @@ cuda::Result cuDeviceTotalMem_v2(std::size_t* bytes, cuda::DeviceNumber device) 
 cuda::Result cuDeviceGetUuid_v2(void* uuid, cuda::DeviceNumber device) {
   return driver_call("cuDeviceGetUuid_v2", true, [&](World& world) {
     constexpr std::size_t bytes = 16;
-    sim::require(uuid != nullptr);
+    require(uuid != nullptr);
     require_device(world, device);
     std::string text = "cuda-sim " + std::to_string(device);
     text.resize(bytes, '\0');

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace ondula::sim {
+namespace ondula::sim::driver {
 
 void Faults::plan(std::string name, std::uint64_t nth, cuda::Result result) {
   if (nth > 0) planned_.push_back({std::move(name), nth, result});
@@ -21,4 +21,4 @@ cuda::Result Faults::call(std::string_view name, bool counted) {
   return due;
 }
 
-}  // namespace ondula::sim
+}  // namespace ondula::sim::driver

@@ -9,7 +9,7 @@
 
 #include "runtime/device/cuda/driver.hpp"
 
-namespace ondula::sim {
+namespace ondula::sim::driver {
 
 /// Results after which a context is of no use.
 constexpr bool sticky(cuda::Result result) {
@@ -36,4 +36,4 @@ class Faults {
   std::uint64_t calls_ = 0;
 };
 
-}  // namespace ondula::sim
+}  // namespace ondula::sim::driver

@@ -11,7 +11,7 @@
 #include <cerrno>
 #include <cstring>
 
-namespace ondula::sim {
+namespace ondula::sim::driver {
 namespace {
 
 constexpr int launch_failed = 719;
@@ -98,4 +98,4 @@ std::size_t copy_if_mapped(void* to, const void* from, std::size_t bytes) {
   return done;
 }
 
-}  // namespace ondula::sim
+}  // namespace ondula::sim::driver

@@ -10,7 +10,7 @@
 
 #include "runtime/device/sim/driver_queue.hpp"
 
-namespace ondula::sim {
+namespace ondula::sim::driver {
 
 /// Looks after the host's side of copies that are enqueued and of which the host does not know that they
 /// ended.
@@ -50,4 +50,4 @@ class HostUses {
 /// Copies between the process's own memory as far as both ends are mapped; returns how many bytes were.
 std::size_t copy_if_mapped(void* to, const void* from, std::size_t bytes);
 
-}  // namespace ondula::sim
+}  // namespace ondula::sim::driver

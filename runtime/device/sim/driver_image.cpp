@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace ondula::sim {
+namespace ondula::sim::driver {
 namespace {
 
 struct Head {
@@ -41,4 +41,4 @@ Image read_image(World& world, const void* image) {
   return {false, {static_cast<const std::byte*>(image), bytes}};
 }
 
-}  // namespace ondula::sim
+}  // namespace ondula::sim::driver

@@ -8,7 +8,7 @@
 
 #include "runtime/device/sim/driver_world.hpp"
 
-namespace ondula::sim {
+namespace ondula::sim::driver {
 
 /// The binary in an image.
 struct Image {
@@ -21,4 +21,4 @@ std::vector<std::byte> make_ptx(std::span<const std::byte> binary);
 /// Tells which of both begins at `image`. Throws Refusal invalid_image, explained, for anything else.
 Image read_image(World& world, const void* image);
 
-}  // namespace ondula::sim
+}  // namespace ondula::sim::driver

@@ -6,7 +6,7 @@
 
 #include <cstring>
 
-namespace ondula::sim {
+namespace ondula::sim::driver {
 namespace {
 
 constexpr std::size_t page = 4096;
@@ -16,11 +16,11 @@ std::size_t rounded(std::size_t bytes, std::size_t unit) { return (bytes + unit 
 
 }  // namespace
 
-Regions::~Regions() {
-  for (const auto& [address, region] : regions_) munmap(region.mapping, region.mapped);
+Allocations::~Allocations() {
+  for (const auto& [address, allocation] : allocations_) munmap(allocation.mapping, allocation.mapped);
 }
 
-const Region* Regions::create(std::size_t bytes, ContextObject* owner, const Placement& placement) {
+const Allocation* Allocations::create(std::size_t bytes, ContextObject* owner, const Placement& placement) {
   constexpr std::size_t most = std::size_t{1} << 46;
   if (bytes > most) return nullptr;
   const std::size_t body = rounded(bytes, page);
@@ -36,25 +36,25 @@ const Region* Regions::create(std::size_t bytes, ContextObject* owner, const Pla
   char* const start = placement.at_end ? first + (body - rounded(bytes, alignment)) : first;
   if (placement.nan && bytes <= nan_bytes) std::memset(start, 0xff, bytes);
   const auto address = reinterpret_cast<std::uint64_t>(start);
-  return &regions_.emplace(address, Region{address, bytes, owner, mapping, mapped}).first->second;
+  return &allocations_.emplace(address, Allocation{address, bytes, owner, mapping, mapped}).first->second;
 }
 
-const Region* Regions::covering(std::uint64_t address, std::size_t bytes) const {
-  auto after = regions_.upper_bound(address);
-  if (after == regions_.begin()) return nullptr;
-  const Region& region = (--after)->second;
-  const std::uint64_t offset = address - region.address;
-  return offset < region.bytes && bytes <= region.bytes - offset ? &region : nullptr;
+const Allocation* Allocations::covering(std::uint64_t address, std::size_t bytes) const {
+  auto after = allocations_.upper_bound(address);
+  if (after == allocations_.begin()) return nullptr;
+  const Allocation& allocation = (--after)->second;
+  const std::uint64_t offset = address - allocation.address;
+  return offset < allocation.bytes && bytes <= allocation.bytes - offset ? &allocation : nullptr;
 }
 
-const Region* Regions::beginning(std::uint64_t address) const {
-  const auto at = regions_.find(address);
-  return at == regions_.end() ? nullptr : &at->second;
+const Allocation* Allocations::beginning(std::uint64_t address) const {
+  const auto at = allocations_.find(address);
+  return at == allocations_.end() ? nullptr : &at->second;
 }
 
-void Regions::destroy(const Region& region) {
-  munmap(region.mapping, region.mapped);
-  regions_.erase(region.address);
+void Allocations::destroy(const Allocation& allocation) {
+  munmap(allocation.mapping, allocation.mapped);
+  allocations_.erase(allocation.address);
 }
 
-}  // namespace ondula::sim
+}  // namespace ondula::sim::driver

@@ -6,12 +6,12 @@
 #include <cstdint>
 #include <map>
 
-namespace ondula::sim {
+namespace ondula::sim::driver {
 
 struct ContextObject;
 
 /// One allocation.
-struct Region {
+struct Allocation {
   std::uint64_t address = 0;
   std::size_t bytes = 0;
   ContextObject* owner = nullptr;
@@ -27,28 +27,28 @@ struct Placement {
 };
 
 /// Allocations of one kind, by address.
-class Regions {
+class Allocations {
  public:
   static constexpr std::size_t alignment = 256;
   /// A larger allocation is not filled: it may be meant to stay sparse.
   static constexpr std::size_t nan_bytes = std::size_t{256} << 20;
 
-  Regions() = default;
-  Regions(const Regions&) = delete;
-  Regions& operator=(const Regions&) = delete;
-  ~Regions();
+  Allocations() = default;
+  Allocations(const Allocations&) = delete;
+  Allocations& operator=(const Allocations&) = delete;
+  ~Allocations();
 
   /// Null where the machine has no room. `bytes` is not 0.
-  const Region* create(std::size_t bytes, ContextObject* owner, const Placement& placement);
-  /// The region that holds all of these bytes, or null.
-  const Region* covering(std::uint64_t address, std::size_t bytes) const;
-  /// The region that begins at `address`, or null.
-  const Region* beginning(std::uint64_t address) const;
-  void destroy(const Region& region);
-  const std::map<std::uint64_t, Region>& all() const { return regions_; }
+  const Allocation* create(std::size_t bytes, ContextObject* owner, const Placement& placement);
+  /// The allocation that holds all of these bytes, or null.
+  const Allocation* covering(std::uint64_t address, std::size_t bytes) const;
+  /// The allocation that begins at `address`, or null.
+  const Allocation* beginning(std::uint64_t address) const;
+  void destroy(const Allocation& allocation);
+  const std::map<std::uint64_t, Allocation>& all() const { return allocations_; }
 
  private:
-  std::map<std::uint64_t, Region> regions_;
+  std::map<std::uint64_t, Allocation> allocations_;
 };
 
-}  // namespace ondula::sim
+}  // namespace ondula::sim::driver

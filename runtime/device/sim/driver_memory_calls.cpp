@@ -6,7 +6,7 @@
 #include "runtime/device/sim/driver_capture.hpp"
 #include "runtime/device/sim/driver_entries.hpp"
 
-namespace ondula::sim {
+namespace ondula::sim::driver {
 namespace {
 
 /// CUpointer_attribute and CUmemorytype, those that are answered.
@@ -25,16 +25,16 @@ void add(World& world, StreamObject& stream, Work work) {
     world.enqueue(stream, std::move(work));
 }
 
-void answer(const Region& region, bool device, int attribute, void* value, std::uint64_t asked) {
+void answer(const Allocation& allocation, bool device, int attribute, void* value, std::uint64_t asked) {
   switch (attribute) {
     case attribute_context:
-      *static_cast<cuda::Context*>(value) = region.owner->handle;
+      *static_cast<cuda::Context*>(value) = allocation.owner->handle;
       return;
     case cuda::pointer_memory_type:
       *static_cast<unsigned*>(value) = device ? type_device : type_host;
       return;
     case cuda::pointer_device_ordinal:
-      *static_cast<int*>(value) = region.owner->device;
+      *static_cast<int*>(value) = allocation.owner->device;
       return;
     case attribute_device_pointer:
       *static_cast<std::uint64_t*>(value) = asked;
@@ -52,14 +52,14 @@ void answer(const Region& region, bool device, int attribute, void* value, std::
 }
 
 }  // namespace
-}  // namespace ondula::sim
+}  // namespace ondula::sim::driver
 
-using namespace ondula;       // NOLINT: what follows belongs to no namespace
-using namespace ondula::sim;  // NOLINT
+using namespace ondula;               // NOLINT: what follows belongs to no namespace
+using namespace ondula::sim::driver;  // NOLINT
 
 cuda::Result cuMemGetInfo_v2(std::size_t* free_bytes, std::size_t* total_bytes) {
   return context_call("cuMemGetInfo_v2", Kind::plain, [&](World& world, ContextObject& context) {
-    sim::require(free_bytes != nullptr && total_bytes != nullptr);
+    require(free_bytes != nullptr && total_bytes != nullptr);
     *total_bytes = world.configuration.memory;
     *free_bytes = world.configuration.memory - world.used(context.device);
   });
@@ -67,7 +67,7 @@ cuda::Result cuMemGetInfo_v2(std::size_t* free_bytes, std::size_t* total_bytes) 
 
 cuda::Result cuMemAlloc_v2(cuda::DevicePointer* pointer, std::size_t bytes) {
   return context_call("cuMemAlloc_v2", Kind::plain, [&](World& world, ContextObject& context) {
-    sim::require(pointer != nullptr && bytes > 0);
+    require(pointer != nullptr && bytes > 0);
     refuse_unsafe(world);
     const std::uint64_t address = world.allocate(context, bytes);
     if (address == 0) throw Refusal{cuda::result::out_of_memory};
@@ -79,20 +79,20 @@ cuda::Result cuMemFree_v2(cuda::DevicePointer pointer) {
   return context_call("cuMemFree_v2", Kind::releases, [&](World& world, ContextObject&) {
     if (pointer == 0) return;
     refuse_unsafe(world);
-    const Region* const region = world.device_region(pointer, 1);
-    sim::require(region != nullptr && region->address == pointer);
-    world.free(*region);
+    const Allocation* const allocation = world.device_allocation(pointer, 1);
+    require(allocation != nullptr && allocation->address == pointer);
+    world.free(*allocation);
   });
 }
 
 cuda::Result cuMemHostAlloc(void** pointer, std::size_t bytes, unsigned flags) {
   return context_call("cuMemHostAlloc", Kind::plain, [&](World& world, ContextObject& context) {
     constexpr unsigned known = 7;  // portable, mapped, write-combined
-    sim::require(pointer != nullptr && bytes > 0 && (flags & ~known) == 0);
+    require(pointer != nullptr && bytes > 0 && (flags & ~known) == 0);
     refuse_unsafe(world);
-    const Region* const region = world.pinned.create(bytes, &context, world.placement());
-    if (region == nullptr) throw Refusal{cuda::result::out_of_memory};
-    *pointer = reinterpret_cast<void*>(region->address);
+    const Allocation* const allocation = world.pinned.create(bytes, &context, world.placement());
+    if (allocation == nullptr) throw Refusal{cuda::result::out_of_memory};
+    *pointer = reinterpret_cast<void*>(allocation->address);
   });
 }
 
@@ -100,18 +100,18 @@ cuda::Result cuMemFreeHost(void* pointer) {
   return context_call("cuMemFreeHost", Kind::releases, [&](World& world, ContextObject&) {
     if (pointer == nullptr) return;
     refuse_unsafe(world);
-    const Region* const region = world.pinned.beginning(address_of(pointer));
-    sim::require(region != nullptr);
-    world.free_pinned(*region);
+    const Allocation* const allocation = world.pinned.beginning(address_of(pointer));
+    require(allocation != nullptr);
+    world.free_pinned(*allocation);
   });
 }
 
 cuda::Result cuPointerGetAttribute(void* value, int attribute, cuda::DevicePointer pointer) {
   return context_call("cuPointerGetAttribute", Kind::plain, [&](World& world, ContextObject&) {
-    sim::require(value != nullptr);
-    const Region* const device = world.device_region(pointer, 1);
-    const Region* const host = world.pinned.covering(pointer, 1);
-    sim::require(device != nullptr || host != nullptr);
+    require(value != nullptr);
+    const Allocation* const device = world.device_allocation(pointer, 1);
+    const Allocation* const host = world.pinned.covering(pointer, 1);
+    require(device != nullptr || host != nullptr);
     answer(device != nullptr ? *device : *host, device != nullptr, attribute, value, pointer);
   });
 }
@@ -121,7 +121,7 @@ cuda::Result cuMemcpyHtoDAsync_v2(cuda::DevicePointer to, const void* from, std:
   return context_call("cuMemcpyHtoDAsync_v2", Kind::plain, [&](World& world, ContextObject& context) {
     StreamObject& stream = stream_of(world, context, handle);
     if (bytes == 0) return;
-    sim::require(from != nullptr);
+    require(from != nullptr);
     world.require(to, bytes);
     add(world, stream, Copy{Copy::Kind::to_device, to, address_of(from), bytes});
   });
@@ -132,7 +132,7 @@ cuda::Result cuMemcpyDtoHAsync_v2(void* to, cuda::DevicePointer from, std::size_
   return context_call("cuMemcpyDtoHAsync_v2", Kind::plain, [&](World& world, ContextObject& context) {
     StreamObject& stream = stream_of(world, context, handle);
     if (bytes == 0) return;
-    sim::require(to != nullptr);
+    require(to != nullptr);
     world.require(from, bytes);
     add(world, stream, Copy{Copy::Kind::to_host, address_of(to), from, bytes});
   });

@@ -10,7 +10,7 @@
 #include "runtime/device/sim/driver_image.hpp"
 #include "runtime/device/sim/driver_nvrtc.hpp"
 
-namespace ondula::sim {
+namespace ondula::sim::driver {
 namespace {
 
 constexpr unsigned most_threads = 1024;
@@ -82,22 +82,23 @@ void require_arguments(const Kernel& kernel, void* const* arguments) {
 }
 
 }  // namespace
-}  // namespace ondula::sim
+}  // namespace ondula::sim::driver
 
-using namespace ondula;       // NOLINT: what follows belongs to no namespace
-using namespace ondula::sim;  // NOLINT
+using namespace ondula;               // NOLINT: what follows belongs to no namespace
+using namespace ondula::sim;          // NOLINT
+using namespace ondula::sim::driver;  // NOLINT
 
 cuda::Result cuModuleLoadDataEx(cuda::Module* handle, const void* image, unsigned count, int* options,
                                 void** values) {
   return context_call("cuModuleLoadDataEx", Kind::plain, [&](World& world, ContextObject& context) {
-    sim::require(handle != nullptr && (count == 0 || (options != nullptr && values != nullptr)));
+    require(handle != nullptr && (count == 0 || (options != nullptr && values != nullptr)));
     *handle = load(world, context, image);
   });
 }
 
 cuda::Result cuModuleLoadData(cuda::Module* handle, const void* image) {
   return context_call("cuModuleLoadData", Kind::plain, [&](World& world, ContextObject& context) {
-    sim::require(handle != nullptr);
+    require(handle != nullptr);
     *handle = load(world, context, image);
   });
 }
@@ -113,7 +114,7 @@ cuda::Result cuModuleUnload(cuda::Module handle) {
 
 cuda::Result cuModuleGetFunction(cuda::Function* function, cuda::Module handle, const char* name) {
   return context_call("cuModuleGetFunction", Kind::plain, [&](World& world, ContextObject& context) {
-    sim::require(function != nullptr && name != nullptr);
+    require(function != nullptr && name != nullptr);
     ModuleObject& module = object(world.modules, handle, context);
     const Kernel* const kernel = module.program->find(name);
     if (kernel == nullptr) throw Refusal{cuda::result::not_found};
@@ -132,7 +133,7 @@ cuda::Result cuModuleGetFunction(cuda::Function* function, cuda::Module handle, 
 
 cuda::Result cuFuncGetAttribute(int* value, int attribute, cuda::Function handle) {
   return context_call("cuFuncGetAttribute", Kind::plain, [&](World& world, ContextObject& context) {
-    sim::require(value != nullptr);
+    require(value != nullptr);
     *value = attribute_of(object(world.functions, handle, context), attribute);
   });
 }
@@ -141,9 +142,9 @@ cuda::Result cuFuncSetAttribute(cuda::Function handle, int attribute, int value)
   return context_call("cuFuncSetAttribute", Kind::plain, [&](World& world, ContextObject& context) {
     FunctionObject& function = object(world.functions, handle, context);
     if (attribute == attribute_carveout) return;
-    sim::require(attribute == attribute_dynamic_shared && value >= 0);
+    require(attribute == attribute_dynamic_shared && value >= 0);
     const auto bytes = static_cast<std::size_t>(value);
-    sim::require(bytes + function.kernel->shared_bytes <= shared_limit_chosen);
+    require(bytes + function.kernel->shared_bytes <= shared_limit_chosen);
     function.dynamic_shared = bytes;
   });
 }
@@ -155,7 +156,7 @@ cuda::Result cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, cuda::Func
       "cuOccupancyMaxActiveBlocksPerMultiprocessor", Kind::plain, [&](World& world, ContextObject& context) {
         constexpr std::size_t threads_there = 2048, blocks_there = 32, shared_there = 102400, warp = 32;
         const FunctionObject& function = object(world.functions, handle, context);
-        sim::require(blocks != nullptr && threads > 0);
+        require(blocks != nullptr && threads > 0);
         const auto wanted = static_cast<std::size_t>(threads);
         const std::size_t shared = shared_bytes + function.kernel->shared_bytes;
         std::size_t fit = std::min(blocks_there, threads_there / ((wanted + warp - 1) / warp * warp));
@@ -172,7 +173,7 @@ cuda::Result cuLaunchKernel(cuda::Function handle, unsigned grid_x, unsigned gri
     const FunctionObject& function = object(world.functions, handle);
     StreamObject& stream = stream_of(world, context, stream_handle);
     if (function.context != stream.context) throw Refusal{cuda::result::invalid_handle};
-    sim::require(extra == nullptr);
+    require(extra == nullptr);
     KernelRun run;
     run.program = function.program;
     run.launch.program = function.program.get();

@@ -16,7 +16,7 @@
 #include "runtime/device/sim/driver_call.hpp"
 #include "runtime/device/sim/driver_image.hpp"
 
-namespace ondula::sim {
+namespace ondula::sim::driver {
 namespace {
 
 /// nvrtcResult.
@@ -85,10 +85,10 @@ int compile_program(Source& program, const std::vector<std::string>& options) {
 }
 
 }  // namespace
-}  // namespace ondula::sim
+}  // namespace ondula::sim::driver
 
-using namespace ondula;       // NOLINT: what follows belongs to no namespace
-using namespace ondula::sim;  // NOLINT
+using namespace ondula;               // NOLINT: what follows belongs to no namespace
+using namespace ondula::sim::driver;  // NOLINT
 
 int nvrtcVersion(int* major, int* minor) {
   if (const int fault = planned("nvrtcVersion")) return fault;

@@ -4,12 +4,12 @@
 
 #include <cstddef>
 
-namespace ondula::sim {
+namespace ondula::sim::driver {
 
 /// The toolkit that it pretends to belong to.
 inline constexpr int nvrtc_major = 13, nvrtc_minor = 0;
 
-}  // namespace ondula::sim
+}  // namespace ondula::sim::driver
 
 extern "C" {
 #pragma GCC visibility push(default)

@@ -19,7 +19,7 @@
 #include "runtime/device/sim/executor.hpp"
 #include "runtime/device/sim/shadow.hpp"
 
-namespace ondula::sim {
+namespace ondula::sim::driver {
 
 struct ContextObject;
 struct Capture;
@@ -101,8 +101,8 @@ struct FunctionObject {
 /// An operation of a graph.
 struct Node {
   Work work;
-  cuda::Function function = nullptr;  ///< of a kernel: it must exist when the graph is launched
-  ContextObject* context = nullptr;
+  cuda::Function function = nullptr;  ///< of a kernel; it and the context must exist when it is launched
+  cuda::Context context = nullptr;
   std::vector<std::size_t> follows;  ///< earlier nodes
 };
 
@@ -177,4 +177,4 @@ class Table {
   std::map<std::uint64_t, std::unique_ptr<Object>> objects_;
 };
 
-}  // namespace ondula::sim
+}  // namespace ondula::sim::driver

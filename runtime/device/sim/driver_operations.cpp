@@ -8,7 +8,7 @@
 
 #include "runtime/device/sim/driver_world.hpp"
 
-namespace ondula::sim {
+namespace ondula::sim::driver {
 namespace {
 
 template <class... Cases>
@@ -161,24 +161,24 @@ void World::execute(const Operation& operation) {
 
 void World::wrote(const Operation& operation, std::uint64_t to, std::size_t bytes,
                   std::vector<Finding>& found) {
-  const Region* const region = memory_.covering(to, bytes);
-  if (region == nullptr)
+  const Allocation* const allocation = memory_.covering(to, bytes);
+  if (allocation == nullptr)
     found.push_back({fmt::format("operation {} ({}) writes {} bytes at {:#x}, which are not allocated",
                                  operation.id, operation.what, bytes, to),
                      illegal_address});
-  else if (region->owner->shadow)
-    region->owner->shadow->wrote(to, bytes, operation.id, operation.what, found);
+  else if (allocation->owner->shadow)
+    allocation->owner->shadow->wrote(to, bytes, operation.id, operation.what, found);
 }
 
 void World::read(const Operation& operation, std::uint64_t from, std::size_t bytes,
                  std::vector<Finding>& found) {
-  const Region* const region = memory_.covering(from, bytes);
-  if (region == nullptr)
+  const Allocation* const allocation = memory_.covering(from, bytes);
+  if (allocation == nullptr)
     found.push_back({fmt::format("operation {} ({}) reads {} bytes at {:#x}, which are not allocated",
                                  operation.id, operation.what, bytes, from),
                      illegal_address});
-  else if (region->owner->shadow)
-    region->owner->shadow->read(from, bytes, operation.id, operation.what, found);
+  else if (allocation->owner->shadow)
+    allocation->owner->shadow->read(from, bytes, operation.id, operation.what, found);
 }
 
 void World::run(const Operation& operation, const Copy& copy, std::vector<Finding>& found) {
@@ -240,4 +240,4 @@ void World::run(const Operation& operation, const KernelRun& kernel, std::vector
   tbb::this_task_arena::isolate([&] { sim::run(kernel.launch, options, found); });
 }
 
-}  // namespace ondula::sim
+}  // namespace ondula::sim::driver

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace ondula::sim {
+namespace ondula::sim::driver {
 
 void Queue::set_mode(Mode mode, std::uint64_t seed) {
   mode_ = mode;
@@ -29,33 +29,35 @@ bool Queue::pending(const std::vector<std::uint64_t>& ids) const {
   return std::any_of(ids.begin(), ids.end(), [&](std::uint64_t id) { return pending(id); });
 }
 
-/// What can run now, of all or (check mode) of what the targets wait for.
-std::vector<std::uint64_t> Queue::runnable(const std::vector<std::uint64_t>& targets) const {
-  if (mode_ != Mode::check) return {ready_.begin(), ready_.end()};
+/// In check mode: the targets and all that they wait for; else it is not asked for.
+std::set<std::uint64_t> Queue::awaited(const std::vector<std::uint64_t>& targets) const {
   std::set<std::uint64_t> seen;
+  if (mode_ != Mode::check) return seen;
   std::vector<std::uint64_t> stack;
   const auto visit = [&](std::uint64_t id) {
     if (pending(id) && seen.insert(id).second) stack.push_back(id);
   };
   for (const std::uint64_t id : targets) visit(id);
-  std::vector<std::uint64_t> found;
   while (!stack.empty()) {
     const std::uint64_t id = stack.back();
     stack.pop_back();
-    const std::vector<std::uint64_t>& waits = pending_.at(id).operation.waits;
-    if (waits.empty()) found.push_back(id);
-    for (const std::uint64_t earlier : waits) visit(earlier);
+    for (const std::uint64_t earlier : pending_.at(id).operation.waits) visit(earlier);
   }
-  std::sort(found.begin(), found.end());
-  return found;
+  return seen;
 }
 
 void Queue::finish(const std::vector<std::uint64_t>& ids) {
-  while (pending(ids)) run_one(runnable(ids));
+  const std::set<std::uint64_t> wanted = awaited(ids);
+  while (pending(ids)) advance(ids, wanted);
 }
 
-void Queue::advance(const std::vector<std::uint64_t>& ids) {
-  if (pending(ids)) run_one(runnable(ids));
+void Queue::advance(const std::vector<std::uint64_t>& ids) { advance(ids, awaited(ids)); }
+
+void Queue::advance(const std::vector<std::uint64_t>& ids, const std::set<std::uint64_t>& awaited) {
+  if (!pending(ids)) return;
+  std::vector<std::uint64_t> among(ready_.begin(), ready_.end());
+  if (mode_ == Mode::check) std::erase_if(among, [&](std::uint64_t id) { return !awaited.contains(id); });
+  run_one(among);
 }
 
 void Queue::finish_all() {
@@ -91,4 +93,4 @@ void Queue::drop(const ContextObject* context) {
   }
 }
 
-}  // namespace ondula::sim
+}  // namespace ondula::sim::driver

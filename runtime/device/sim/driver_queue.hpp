@@ -12,7 +12,7 @@
 
 #include "runtime/device/sim/driver_objects.hpp"
 
-namespace ondula::sim {
+namespace ondula::sim::driver {
 
 /// One thing a device does.
 struct Operation {
@@ -54,7 +54,8 @@ class Queue {
     std::vector<std::uint64_t> followers;
   };
 
-  std::vector<std::uint64_t> runnable(const std::vector<std::uint64_t>& targets) const;
+  std::set<std::uint64_t> awaited(const std::vector<std::uint64_t>& targets) const;
+  void advance(const std::vector<std::uint64_t>& targets, const std::set<std::uint64_t>& awaited);
   void run_one(const std::vector<std::uint64_t>& among);
   void release(std::uint64_t id, const std::vector<std::uint64_t>& followers);
 
@@ -65,4 +66,4 @@ class Queue {
   std::set<std::uint64_t> ready_;
 };
 
-}  // namespace ondula::sim
+}  // namespace ondula::sim::driver

@@ -6,7 +6,7 @@
 #include "runtime/device/sim/driver_capture.hpp"
 #include "runtime/device/sim/driver_entries.hpp"
 
-namespace ondula::sim {
+namespace ondula::sim::driver {
 namespace {
 
 /// An event that can be asked or waited for by the host.
@@ -26,14 +26,14 @@ void require_sound(const EventObject& event) {
 }
 
 }  // namespace
-}  // namespace ondula::sim
+}  // namespace ondula::sim::driver
 
-using namespace ondula;       // NOLINT: what follows belongs to no namespace
-using namespace ondula::sim;  // NOLINT
+using namespace ondula;               // NOLINT: what follows belongs to no namespace
+using namespace ondula::sim::driver;  // NOLINT
 
 cuda::Result cuStreamCreate(cuda::Stream* handle, unsigned flags) {
   return context_call("cuStreamCreate", Kind::plain, [&](World& world, ContextObject& context) {
-    sim::require(handle != nullptr && (flags & ~cuda::stream_non_blocking) == 0);
+    require(handle != nullptr && (flags & ~cuda::stream_non_blocking) == 0);
     auto stream = std::make_unique<StreamObject>();
     stream->context = &context;
     stream->blocking = flags != cuda::stream_non_blocking;
@@ -74,7 +74,7 @@ cuda::Result cuStreamQuery(cuda::Stream handle) {
 
 cuda::Result cuStreamGetCtx(cuda::Stream handle, cuda::Context* context_handle) {
   return context_call("cuStreamGetCtx", Kind::plain, [&](World& world, ContextObject& context) {
-    sim::require(context_handle != nullptr);
+    require(context_handle != nullptr);
     const StreamObject* const created = world.streams.find(handle);
     *context_handle = (created != nullptr ? *created : stream_of(world, context, handle)).context->handle;
   });
@@ -84,7 +84,7 @@ cuda::Result cuStreamWaitEvent(cuda::Stream handle, cuda::Event event_handle, un
   return context_call("cuStreamWaitEvent", Kind::plain, [&](World& world, ContextObject& context) {
     StreamObject& stream = stream_of(world, context, handle);
     EventObject& event = object(world.events, event_handle);
-    sim::require(flags == 0);
+    require(flags == 0);
     if (capturing(stream) || captured(event)) return capture_wait(world, stream, event);
     refuse_implicit(world, stream);
     stream.end.join(event.point);
@@ -101,7 +101,7 @@ cuda::Result cuStreamBeginCapture_v2(cuda::Stream handle, int mode) {
 cuda::Result cuStreamEndCapture(cuda::Stream handle, cuda::Graph* graph) {
   if (graph != nullptr) *graph = nullptr;
   const auto end = [&](World& world, ContextObject& context) {
-    sim::require(graph != nullptr);
+    require(graph != nullptr);
     auto nodes = end_capture(world, handle, stream_of(world, context, handle));
     *graph = world.graphs.add(std::make_unique<GraphObject>(GraphObject{&context, std::move(nodes)}));
   };
@@ -117,7 +117,7 @@ cuda::Result cuStreamEndCapture(cuda::Stream handle, cuda::Graph* graph) {
 cuda::Result cuStreamIsCapturing(cuda::Stream handle, int* status) {
   return context_call("cuStreamIsCapturing", Kind::plain, [&](World& world, ContextObject& context) {
     constexpr int none = 0, active = 1, invalidated = 2;
-    sim::require(status != nullptr);
+    require(status != nullptr);
     const StreamObject& stream = stream_of(world, context, handle);
     *status = !capturing(stream) ? none : stream.capture->valid ? active : invalidated;
   });
@@ -126,7 +126,7 @@ cuda::Result cuStreamIsCapturing(cuda::Stream handle, int* status) {
 cuda::Result cuEventCreate(cuda::Event* handle, unsigned flags) {
   return context_call("cuEventCreate", Kind::plain, [&](World& world, ContextObject& context) {
     constexpr unsigned known = 3;  // blocking synchronisation, no timing
-    sim::require(handle != nullptr && (flags & ~known) == 0);
+    require(handle != nullptr && (flags & ~known) == 0);
     auto event = std::make_unique<EventObject>();
     event->context = &context;
     event->timing = (flags & cuda::event_disable_timing) == 0;
@@ -175,7 +175,7 @@ cuda::Result cuEventQuery(cuda::Event handle) {
 
 cuda::Result cuEventElapsedTime(float* milliseconds, cuda::Event from, cuda::Event to) {
   return context_call("cuEventElapsedTime", Kind::plain, [&](World& world, ContextObject&) {
-    sim::require(milliseconds != nullptr);
+    require(milliseconds != nullptr);
     const EventObject& first = object(world.events, from);
     const EventObject& last = object(world.events, to);
     if (!first.timing || !last.timing || first.mark == nullptr || last.mark == nullptr)
@@ -187,7 +187,7 @@ cuda::Result cuEventElapsedTime(float* milliseconds, cuda::Event from, cuda::Eve
 
 cuda::Result cuGraphInstantiateWithFlags(cuda::GraphExec* exec, cuda::Graph graph, unsigned long long flags) {
   return context_call("cuGraphInstantiateWithFlags", Kind::plain, [&](World& world, ContextObject&) {
-    sim::require(exec != nullptr && flags == 0);
+    require(exec != nullptr && flags == 0);
     *exec = world.execs.add(instantiate(object(world.graphs, graph)));
   });
 }

@@ -10,7 +10,7 @@
 #include "runtime/environment.hpp"
 #include "runtime/jit/cache.hpp"
 
-namespace ondula::sim {
+namespace ondula::sim::driver {
 namespace {
 
 /// Memory is handed out in such units.
@@ -117,10 +117,10 @@ void World::renew_shadow(ContextObject& context) {
     };
   context.shadow = std::make_unique<Shadow>(std::move(order));
   std::vector<Finding> none;
-  for (const auto& [address, region] : memory_.all()) {
-    if (region.owner != &context) continue;
-    context.shadow->add(address, region.bytes);
-    context.shadow->wrote(address, region.bytes, 0, "the host", none);
+  for (const auto& [address, allocation] : memory_.all()) {
+    if (allocation.owner != &context) continue;
+    context.shadow->add(address, allocation.bytes);
+    context.shadow->wrote(address, allocation.bytes, 0, "the host", none);
   }
 }
 
@@ -134,32 +134,32 @@ std::uint64_t World::used(int device) const {
 std::uint64_t World::allocate(ContextObject& context, std::size_t bytes) {
   const std::uint64_t left = configuration.memory - used(context.device);
   if (bytes > left || charged(bytes) > left) return 0;
-  const Region* const region = memory_.create(bytes, &context, placement());
-  if (region == nullptr) return 0;
+  const Allocation* const allocation = memory_.create(bytes, &context, placement());
+  if (allocation == nullptr) return 0;
   used_[context.device] += charged(bytes);
-  if (context.shadow) context.shadow->add(region->address, bytes);
+  if (context.shadow) context.shadow->add(allocation->address, bytes);
   std::uint64_t now = 0;
   for (const auto& [address, each] : memory_.all()) now += each.bytes;
   peak_ = std::max(peak_, now);
-  return region->address;
+  return allocation->address;
 }
 
-void World::free(const Region& region) {
+void World::free(const Allocation& allocation) {
   queue_.finish_all();
-  ContextObject& context = *region.owner;
+  ContextObject& context = *allocation.owner;
   if (context.shadow) {
     std::vector<Finding> found;
-    context.shadow->remove(region.address, found, 0);
+    context.shadow->remove(allocation.address, found, 0);
     note(context, found);
   }
-  used_[context.device] -= charged(region.bytes);
-  memory_.destroy(region);
+  used_[context.device] -= charged(allocation.bytes);
+  memory_.destroy(allocation);
 }
 
-void World::free_pinned(const Region& region) {
+void World::free_pinned(const Allocation& allocation) {
   queue_.finish_all();
-  host_uses_.forget(region.address, region.bytes);
-  pinned.destroy(region);
+  host_uses_.forget(allocation.address, allocation.bytes);
+  pinned.destroy(allocation);
 }
 
 void World::require(std::uint64_t address, std::size_t bytes) const {
@@ -187,12 +187,12 @@ ContextObject* World::primary(int device) const {
 
 void World::note_leaks(const ContextObject& context) {
   std::size_t allocations = 0, bytes = 0, locked = 0;
-  for (const auto& [address, region] : memory_.all()) {
-    if (region.owner != &context) continue;
+  for (const auto& [address, allocation] : memory_.all()) {
+    if (allocation.owner != &context) continue;
     ++allocations;
-    bytes += region.bytes;
+    bytes += allocation.bytes;
   }
-  for (const auto& [address, region] : pinned.all()) locked += region.owner == &context ? 1 : 0;
+  for (const auto& [address, allocation] : pinned.all()) locked += allocation.owner == &context ? 1 : 0;
   std::string left;
   const auto add = [&](std::size_t count, const std::string& what) {
     if (count > 0) left += fmt::format("{}{} {}", left.empty() ? "" : ", ", count, what);
@@ -228,25 +228,25 @@ void World::destroy_context(ContextObject& context) {
     return true;
   });
   erase_all(streams);
-  const auto unmap_all = [&](Regions& regions) {
-    std::vector<Region> owned;
-    for (const auto& [address, region] : regions.all()) {
-      if (region.owner == &context) owned.push_back(region);
+  const auto unmap_all = [&](Allocations& allocations) {
+    std::vector<Allocation> owned;
+    for (const auto& [address, allocation] : allocations.all()) {
+      if (allocation.owner == &context) owned.push_back(allocation);
     }
-    for (const Region& region : owned) regions.destroy(region);
+    for (const Allocation& allocation : owned) allocations.destroy(allocation);
   };
   unmap_all(memory_);
   unmap_all(pinned);
   used_.erase(context.device);
-  for (const auto& [address, region] : memory_.all()) {
-    if (region.owner->device == context.device) used_[context.device] += charged(region.bytes);
+  for (const auto& [address, allocation] : memory_.all()) {
+    if (allocation.owner->device == context.device) used_[context.device] += charged(allocation.bytes);
   }
   contexts.erase(context.handle);
 }
 
 ondula_sim_counts World::counts() const {
   ondula_sim_counts counts{};
-  for (const auto& [address, region] : memory_.all()) counts.bytes += region.bytes;
+  for (const auto& [address, allocation] : memory_.all()) counts.bytes += allocation.bytes;
   counts.allocations = memory_.all().size();
   counts.peak_bytes = peak_;
   counts.pinned = pinned.all().size();
@@ -260,4 +260,4 @@ ondula_sim_counts World::counts() const {
   return counts;
 }
 
-}  // namespace ondula::sim
+}  // namespace ondula::sim::driver

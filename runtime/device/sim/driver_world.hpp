@@ -20,7 +20,7 @@
 #include "runtime/device/sim/driver_objects.hpp"
 #include "runtime/device/sim/driver_queue.hpp"
 
-namespace ondula::sim {
+namespace ondula::sim::driver {
 
 /// What the driver pretends to be.
 struct Configuration {
@@ -86,9 +86,9 @@ class World {
   std::uint64_t allocate(ContextObject& context, std::size_t bytes);
   /// Ends what is pending first, as the driver does in practice; nothing may be concluded from that, so the
   /// host does not know it then.
-  void free(const Region& region);
-  void free_pinned(const Region& region);
-  const Region* device_region(std::uint64_t address, std::size_t bytes) const {
+  void free(const Allocation& allocation);
+  void free_pinned(const Allocation& allocation);
+  const Allocation* device_allocation(std::uint64_t address, std::size_t bytes) const {
     return memory_.covering(address, bytes);
   }
   std::uint64_t used(int device) const;
@@ -118,7 +118,7 @@ class World {
   Table<cuda::Graph, GraphObject> graphs{6};
   Table<cuda::GraphExec, ExecObject> execs{7};
   std::vector<std::shared_ptr<Capture>> captures;  ///< those in progress
-  Regions pinned;
+  Allocations pinned;
   std::uint64_t streams_made = 0;
   std::size_t programs = 0;  ///< NVRTC's
 
@@ -143,7 +143,7 @@ class World {
   Clock host_;                      ///< what the host knows to have ended
   const Clock* running_ = nullptr;  ///< of the operation that runs
   HostUses host_uses_;
-  Regions memory_;
+  Allocations memory_;
   std::map<int, std::uint64_t> used_;  ///< bytes, by device
   std::uint64_t peak_ = 0;
   std::uint64_t operations_ = 0;
@@ -151,4 +151,4 @@ class World {
   std::deque<std::pair<cuda::Result, std::string>> error_texts_;  ///< stay where they are
 };
 
-}  // namespace ondula::sim
+}  // namespace ondula::sim::driver

@@ -71,7 +71,7 @@ struct Launch {
   const Kernel* kernel = nullptr;
   std::array<unsigned, 3> grid{1, 1, 1};
   std::array<unsigned, 3> block{1, 1, 1};
-  unsigned shared_bytes = 0;         ///< dynamic shared memory of a block
+  unsigned shared_bytes = 0;         ///< dynamic shared memory of a block, which no text can name here
   std::vector<std::byte> arguments;  ///< as Kernel::pack lays them out
   std::uint64_t operation = 0;
 };

@@ -82,10 +82,11 @@ std::vector<const Kernel*> LoadedProgram::kernels() const {
 const Variant& LoadedProgram::checked() const {
   const std::lock_guard lock(checked_mutex_);
   if (checked_.image != nullptr) return checked_;
-  const jit::ClangLibrary::Compiled compiled = compile_variant(binary_, true);
+  const jit::ClangLibrary::Compiled compiled = compile_variant(binary_, binary_.text, true);
   if (!compiled.succeeded)
     throw RuntimeError(fmt::format("{}: the checked code did not compile:\n{}", binary_.name, compiled.log));
   checked_ = map(compiled.object);
+  checked_.lines = read_lines(compiled.object, binary_.name);
   return checked_;
 }
 

@@ -11,6 +11,7 @@
 
 #include "runtime/device/sim/binary.hpp"
 #include "runtime/device/sim/executor.hpp"
+#include "runtime/device/sim/lines.hpp"
 #include "runtime/jit/elf_loader.hpp"
 
 namespace ondula::sim {
@@ -33,6 +34,7 @@ struct Variant {
   std::unique_ptr<jit::ElfImage> image;
   std::vector<Entry> entries;   ///< by Kernel::index
   std::span<std::byte> shared;  ///< the static shared memory of all kernels
+  Lines lines;                  ///< of checked code
 };
 
 /// What the code calls: barriers, and the looks at loads and stores (checker.hpp).

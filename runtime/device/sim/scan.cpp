@@ -7,99 +7,16 @@
 #include <cstddef>
 #include <map>
 
+#include "runtime/device/sim/tokens.hpp"
+
 namespace ondula::sim {
 namespace {
-
-/// A word, a number, a string or one character.
-struct Token {
-  std::string text;
-  std::size_t at = 0;  ///< where it begins in the whole text
-  bool word() const { return std::isalpha(static_cast<unsigned char>(text[0])) != 0 || text[0] == '_'; }
-  bool is(const char* other) const { return text == other; }
-};
-using Tokens = std::vector<Token>;
 
 struct Macro {
   bool function = false;
   std::vector<std::string> parameters;
   Tokens body;
 };
-
-bool part_of_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-
-/// The end of the comment, string or character that begins at `at`; `at` where none does.
-std::size_t skip_quoted(const std::string& text, std::size_t at) {
-  const auto after = [&](std::size_t found, std::size_t length) {
-    return found == std::string::npos ? text.size() : found + length;
-  };
-  if (text.compare(at, 2, "//") == 0) return after(text.find('\n', at), 0);
-  if (text.compare(at, 2, "/*") == 0) return after(text.find("*/", at + 2), 2);
-  if (text[at] != '"' && text[at] != '\'') return at;
-  std::size_t end = at + 1;
-  while (end < text.size() && text[end] != text[at] && text[end] != '\n') end += text[end] == '\\' ? 2 : 1;
-  return std::min(end + 1, text.size());
-}
-
-/// The tokens of [begin, end), comments left out.
-Tokens tokens_of(const std::string& text, std::size_t begin, std::size_t end) {
-  Tokens tokens;
-  for (std::size_t at = begin; at < end;) {
-    const std::size_t past = skip_quoted(text, at);
-    if (past > at) {
-      if (text[at] != '/') tokens.push_back({text.substr(at, past - at), at});
-      at = past;
-    } else if (part_of_word(text[at])) {
-      std::size_t stop = at;
-      while (stop < end && part_of_word(text[stop])) ++stop;
-      tokens.push_back({text.substr(at, stop - at), at});
-      at = stop;
-    } else {
-      if (std::isspace(static_cast<unsigned char>(text[at])) == 0 && text[at] != '\\')
-        tokens.push_back({std::string(1, text[at]), at});
-      ++at;
-    }
-  }
-  return tokens;
-}
-
-/// The index after the bracket that closes the one at `open`.
-std::size_t past_closing(const Tokens& tokens, std::size_t open, const char* left, const char* right) {
-  int depth = 0;
-  for (std::size_t i = open; i < tokens.size(); ++i) {
-    if (tokens[i].is(left)) ++depth;
-    if (tokens[i].is(right) && --depth == 0) return i + 1;
-  }
-  return tokens.size();
-}
-
-bool opens(const Tokens& tokens, std::size_t i) { return i < tokens.size() && tokens[i].is("("); }
-
-/// The pieces between commas of tokens (begin, end), which hold no bracket at either end.
-std::vector<Tokens> split(const Tokens& tokens, std::size_t begin, std::size_t end) {
-  std::vector<Tokens> pieces(1);
-  int depth = 0;
-  for (std::size_t i = begin; i < end; ++i) {
-    if (tokens[i].is("(") || tokens[i].is("[") || tokens[i].is("{")) ++depth;
-    if (tokens[i].is(")") || tokens[i].is("]") || tokens[i].is("}")) --depth;
-    if (depth == 0 && tokens[i].is(","))
-      pieces.emplace_back();
-    else
-      pieces.back().push_back(tokens[i]);
-  }
-  return pieces;
-}
-
-std::string joined(const Tokens& tokens) {
-  std::string text;
-  for (const Token& token : tokens) text += (text.empty() ? "" : " ") + token.text;
-  return text;
-}
-
-bool holds(const Tokens& tokens, std::size_t begin, std::size_t end, const char* word) {
-  return std::any_of(tokens.begin() + static_cast<std::ptrdiff_t>(begin),
-                     tokens.begin() + static_cast<std::ptrdiff_t>(std::min(end, tokens.size())),
-                     [&](const Token& token) { return token.is(word); });
-}
 
 class Scanner {
  public:
@@ -117,12 +34,18 @@ class Scanner {
       ScannedKernel kernel;
       const std::size_t past = read_kernel(all, i, kernel);
       if (past == 0) continue;
+      kernel.opaque = std::any_of(tokens_.begin(), tokens_.end(), [&](const Token& token) {
+        return token.at > kernel.body_begin && token.at < kernel.body_end && hides(token.text);
+      });
       elsewhere = elsewhere || holds(all, from, i, "__syncthreads");
+      result.lanes_elsewhere = result.lanes_elsewhere || holds(all, from, i, "threadIdx");
       from = past;
       i = past - 1;
       result.kernels.push_back(std::move(kernel));
     }
     elsewhere = elsewhere || holds(all, from, all.size(), "__syncthreads");
+    result.lanes_elsewhere =
+        result.lanes_elsewhere || holds(all, from, all.size(), "threadIdx") || lanes_in_macros_;
     if (elsewhere)
       for (ScannedKernel& kernel : result.kernels) kernel.barriers = true;
     for (const std::size_t at : linkage_)
@@ -183,18 +106,16 @@ class Scanner {
     }
     macro.body.assign(directive.begin() + static_cast<std::ptrdiff_t>(std::min(body, directive.size())),
                       directive.end());
+    lanes_in_macros_ = lanes_in_macros_ || holds(directive, body, directive.size(), "threadIdx");
     macros_[directive[1].text] = std::move(macro);
   }
 
-  /// With the macros put in that matter here.
+  /// With the macros of the text put in, not those in their bodies.
   Tokens expanded(const Tokens& tokens) const {
     Tokens result;
     for (std::size_t i = 0; i < tokens.size(); ++i) {
       const auto found = macros_.find(tokens[i].text);
-      const bool matters = found != macros_.end() &&
-                           (holds(found->second.body, 0, found->second.body.size(), "__global__") ||
-                            holds(found->second.body, 0, found->second.body.size(), "__syncthreads"));
-      if (!matters || (found->second.function && !opens(tokens, i + 1))) {
+      if (found == macros_.end() || (found->second.function && !opens(tokens, i + 1))) {
         result.push_back(tokens[i]);
         continue;
       }
@@ -215,6 +136,12 @@ class Scanner {
       }
     }
     return result;
+  }
+
+  /// Whether a word is a macro that stands for more than one other.
+  bool hides(const std::string& word) const {
+    const auto found = macros_.find(word);
+    return found != macros_.end() && (found->second.function || found->second.body.size() != 1);
   }
 
   /// Reads the definition whose __global__ stands at `i`; the index past it, or 0 where it is none.
@@ -238,6 +165,8 @@ class Scanner {
                                                                                     : "");
       if (past >= tokens.size() || !tokens[past].is("{")) return 0;
       const std::size_t end = past_closing(tokens, past, "{", "}");
+      kernel.body_begin = tokens[past].at;
+      kernel.body_end = tokens[end - 1].at;
       kernel.barriers = holds(tokens, past, end, "__syncthreads");
       kernel.shared = holds(tokens, past, end, "__shared__");
       return end;
@@ -249,6 +178,7 @@ class Scanner {
   Tokens tokens_;
   std::map<std::string, Macro> macros_;
   std::vector<std::size_t> linkage_;
+  bool lanes_in_macros_ = false;
 };
 
 }  // namespace

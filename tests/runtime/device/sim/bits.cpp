@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <chrono>
+#include <cstring>
 
 #include "compiler/passes/cuda_schedule.hpp"
 #include "equations/equations.hpp"
@@ -37,6 +37,7 @@ SimSetup setup_for(const EquationDefinition& equation, const EngineCase& c, pass
   setup.domain = c.domain;
   setup.real = c.dtype == DType::float32 ? emit::Real::float32 : emit::Real::float64;
   setup.program = passes::cuda_schedule(compilation.kernels, {sm, c.dtype == DType::float32 ? 4 : 8, 32});
+  setup.kernels = sim_program(setup.program, setup.real);
   return setup;
 }
 
@@ -78,6 +79,51 @@ void check_modes(const EquationDefinition& equation, const EngineCase& c, int sm
 
 }  // namespace
 
+TEST_CASE("cuda-sim check: a generated kernel whose grid is too large, or that updates in place, is found") {
+  ONDULA_NEEDS_CLANG();
+  EngineCase c = brief(acoustic_case(layered_domain(2), 4));
+  c.steps = 1;
+  for (const int sm : {80, 90}) {
+    CAPTURE(sm);
+    passes::Compilation compilation;
+    SimSetup setup = setup_for(equations::acoustic(), c, compilation, sm);
+    setup.mode = Mode::check;
+    // The last kernel is the update: u_next from u.
+    const std::string last = setup.program.kernels.back().name;
+    const auto put = [&](sim::Launch& launch, const std::string& parameter, std::int64_t change,
+                         const std::string& from) {
+      if (launch.kernel->name != last) return;
+      const auto find = [&](const std::string& name) {
+        const auto& all = launch.kernel->parameters;
+        const auto place =
+            std::find_if(all.begin(), all.end(), [&](const auto& p) { return p.name == name; });
+        REQUIRE(place != all.end());
+        return *place;
+      };
+      std::int64_t value = 0;
+      std::memcpy(&value, launch.arguments.data() + find(from).offset, find(from).bytes);
+      value += change;
+      std::memcpy(launch.arguments.data() + find(parameter).offset, &value, find(parameter).bytes);
+    };
+    const auto begins = [&](const std::string& kind) {
+      bool any = false;
+      for (const sim::Finding& finding : setup.record->findings)
+        any = any || finding.text.starts_with(kind + ": kernel " + last + ", line ");
+      setup.record->findings.clear();
+      return any;
+    };
+    setup.plant = [&](sim::Launch& launch) { put(launch, "end_z", 8, "end_z"); };
+    sim_fields(compilation, c, setup);
+    CHECK(begins("out of bounds"));
+    setup.plant = [&](sim::Launch& launch) { put(launch, "u_next", 0, "u"); };
+    sim_fields(compilation, c, setup);
+    CHECK(begins("race"));
+    setup.plant = [&](sim::Launch& launch) { put(launch, "u_next", 0, "u_next"); };
+    sim_fields(compilation, c, setup);
+    CHECK(found(setup) == "");
+  }
+}
+
 TEST_CASE(
     "cuda-sim's executor = host, bitwise: acoustic in layers, fast, shuffled and checked; nothing is found") {
   ONDULA_NEEDS_CLANG();
@@ -87,8 +133,10 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "cuda-sim's executor = host, bitwise: elastic in layers, fast, shuffled and checked; nothing is found") {
+    "cuda-sim's executor = host, bitwise: density and elastic in layers, fast, shuffled and checked; none "
+    "found") {
   ONDULA_NEEDS_CLANG();
+  check_modes(equations::acoustic_density(), brief(density_case(layered_domain(2), 8)), 90);
   check_modes(equations::elastic(), brief(elastic_case(layered_domain(2), 4)), 80);
   check_modes(equations::elastic(), brief(elastic_case(layered_domain(3), 2)), 90);
 }

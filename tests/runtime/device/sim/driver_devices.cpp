@@ -114,3 +114,58 @@ TEST_CASE("cuda-sim driver: a caller's context and stream are told from one anot
   CHECK(sim.stream_synchronize(stream) == cuda::result::invalid_handle);
   CHECK(sim.context_destroy(sim.context) == cuda::result::invalid_context);  // primary
 }
+
+TEST_CASE("cuda-sim driver: a graph may span two devices, and is not launched when one is gone") {
+  const SimDriver sim({.mode = ONDULA_SIM_CHECK, .devices = 2});
+  cuda::Context second = nullptr;
+  REQUIRE(sim.primary_retain(&second, 1) == 0);
+  const cuda::DevicePointer a = sim.allocate_bytes(16);
+  const cuda::Stream here = sim.stream();
+  const cuda::Event fork = sim.event();
+  unsigned char* const out = reinterpret_cast<unsigned char*>(sim.pinned(4));
+  REQUIRE(sim.context_push(second) == 0);
+  const cuda::DevicePointer b = sim.allocate_bytes(16);
+  const cuda::Stream there = sim.stream();
+  const cuda::Event join = sim.event();
+  REQUIRE(sim.context_pop(nullptr) == 0);
+  REQUIRE(sim.capture_begin(here, cuda::capture_thread_local) == 0);
+  CHECK(sim.fill_bytes(a, 8, 16, here) == 0);
+  CHECK(sim.event_record(fork, here) == 0);
+  REQUIRE(sim.context_push(second) == 0);
+  CHECK(sim.stream_wait(there, fork, 0) == 0);
+  CHECK(sim.copy_on_device(b, a, 16, there) == 0);
+  CHECK(sim.event_record(join, there) == 0);
+  REQUIRE(sim.context_pop(nullptr) == 0);
+  CHECK(sim.stream_wait(here, join, 0) == 0);
+  CHECK(sim.copy_to_host(out, b, 16, here) == 0);
+  const cuda::GraphExec exec = sim.captured(here);
+  CHECK(sim.graph_launch(exec, here) == 0);
+  CHECK(sim.stream_synchronize(here) == 0);
+  CHECK(out[15] == 8);
+  CHECK(sim.report().empty());
+  CHECK(sim.primary_reset(1) == 0);
+  CHECK(sim.graph_launch(exec, here) == cuda::result::invalid_handle);
+}
+
+TEST_CASE("cuda-sim driver: a capture is ended by the thread that began it, unless it is relaxed") {
+  const SimDriver sim;
+  const cuda::Stream stream = sim.stream();
+  cuda::Graph graph = nullptr;
+  const auto end_elsewhere = [&] {
+    cuda::Result result = 0;
+    std::thread([&] {
+      CHECK(sim.context_push(sim.context) == 0);
+      sim.allocate_bytes(4);  // a capture in thread-local mode forbids it to its own thread only
+      result = sim.capture_end(stream, &graph);
+    }).join();
+    return result;
+  };
+  REQUIRE(sim.capture_begin(stream, cuda::capture_thread_local) == 0);
+  CHECK(end_elsewhere() == 908);
+  CHECK(sim.capture_end(stream, &graph) == 0);
+  constexpr int relaxed = 2;
+  REQUIRE(sim.capture_begin(stream, relaxed) == 0);
+  sim.allocate_bytes(4);
+  CHECK(end_elsewhere() == 0);
+  CHECK(graph != nullptr);
+}

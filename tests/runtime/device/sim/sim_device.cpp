@@ -18,18 +18,10 @@ namespace {
 
 using Kind = ir::CudaArgument::Kind;
 
-std::shared_ptr<sim::Program> compiled_program(const SimSetup& setup) {
-  const std::string text = emit::cuda_text(setup.program, setup.real);
-  const sim::Compiled compiled =
-      sim::compile("sweeps.cu", text, {"--gpu-architecture=sm_90", "--fmad=false"});
-  if (!compiled.succeeded) throw RuntimeError(compiled.log);
-  return sim::Program::load(compiled.binary);
-}
-
 class SimDevice final : public device::Device {
  public:
   explicit SimDevice(const SimSetup& setup)
-      : setup_(setup), host_(device::make_host_device(1)), program_(compiled_program(setup)) {}
+      : setup_(setup), host_(device::make_host_device(1)), program_(setup.kernels) {}
 
   std::string name() const override { return "the stand-in's executor"; }
   int threads() const override { return 1; }
@@ -110,6 +102,7 @@ class SimDevice final : public device::Device {
     launch.operation = ++operations_;
     launch.arguments.resize(launch.kernel->argument_bytes);
     for (std::size_t i = 0; i < kernel.arguments.size(); ++i) bind(kernel, i, plan, from, launch);
+    if (setup_.plant) setup_.plant(launch);
     sim::RunOptions options;
     options.mode = setup_.mode;
     options.seed = setup_.seed;
@@ -168,6 +161,13 @@ class SimDevice final : public device::Device {
 };
 
 }  // namespace
+
+std::shared_ptr<sim::Program> sim_program(const ir::CudaProgram& program, emit::Real real) {
+  const sim::Compiled compiled =
+      sim::compile("sweeps.cu", emit::cuda_text(program, real), {"--gpu-architecture=sm_90", "--fmad=false"});
+  if (!compiled.succeeded) throw RuntimeError(compiled.log);
+  return sim::Program::load(compiled.binary);
+}
 
 std::string sweeps_text(const ir::CudaProgram& program, emit::Real real) {
   std::string text;

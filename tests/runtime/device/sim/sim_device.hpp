@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -30,14 +31,19 @@ struct SimSetup {
   sim::Mode mode = sim::Mode::fast;
   std::uint64_t seed = 0;
   bool count_sectors = false;
+  std::shared_ptr<sim::Program> kernels;  ///< of `program`, compiled
+  /// Spoils a launch before it runs.
+  std::function<void(sim::Launch&)> plant;
   std::shared_ptr<SimRecord> record = std::make_shared<SimRecord>();
 };
+
+/// The kernels of `program`. Throws RuntimeError where their text does not compile.
+std::shared_ptr<sim::Program> sim_program(const ir::CudaProgram& program, emit::Real real);
 
 /// A host text whose entry points, one per sweep, only say which sweep they stand for.
 std::string sweeps_text(const ir::CudaProgram& program, emit::Real real);
 
-/// A device for engines made from sweeps_text: launches run the CUDA kernels of the sweep. Throws
-/// RuntimeError where their text does not compile.
+/// A device for engines made from sweeps_text: launches run the CUDA kernels of the sweep.
 std::unique_ptr<device::Device> make_sim_device(const SimSetup& setup);
 
 }  // namespace ondula::test
