@@ -88,8 +88,18 @@ bool Checker::own(std::uint64_t address) const {
          code_.image->contains(address);
 }
 
+Region* Checker::region_at(std::uint64_t address) {
+  Region*& recent = recent_[(code_address_ >> 2) % recent_.size()];
+  if (recent != nullptr && recent->holds(address)) return recent;
+  if (shared_.holds(address)) return recent = &shared_;
+  if (own(address)) return nullptr;
+  Region* const found = shadow_.find(address);
+  if (found != nullptr) recent = found;
+  return found;
+}
+
 bool Checker::access(std::uint64_t address, unsigned bytes, bool store) {
-  Region* region = shared_.holds(address) ? &shared_ : shadow_.find(address);
+  Region* region = region_at(address);
   if (region == nullptr && own(address)) return true;
   if (region == nullptr || bytes > region->end() - address) {
     if (!report_) return true;

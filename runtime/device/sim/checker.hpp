@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <csetjmp>
 #include <cstdint>
 #include <functional>
@@ -58,6 +59,7 @@ class Checker {
  private:
   bool access(std::uint64_t address, unsigned bytes, bool store);
   bool own(std::uint64_t address) const;
+  Region* region_at(std::uint64_t address);
   void look(Region& region, std::uint64_t address, unsigned bytes, bool store);
   void count(Region& region, std::uint64_t address, unsigned bytes, bool store);
   void tell(const Region& region, std::uint64_t address, unsigned bytes, bool store, const Problem& problem);
@@ -74,6 +76,7 @@ class Checker {
   bool report_;
   std::vector<Finding>& findings_;
   std::set<std::string> told_;
+  std::array<Region*, 256> recent_{};  ///< by code: a load keeps to its array
   Region shared_;
   std::uint32_t operation_;  ///< as the shadow numbers it
   std::uint32_t stamp_;      ///< of this launch, on sectors
