@@ -82,7 +82,7 @@ std::uint64_t ProgramBench::Array::begin() const {
 
 ProgramBench::Array& ProgramBench::add(const loop::ArrayPlan& plan) {
   const loop::Layout& layout = plan.layout;
-  const bool flat = domain_.dims == 1 || plan.key.kind == ir::ArrayKind::profile || options_.pitch == 0;
+  const bool flat = domain_.dims == 1 || plan.key.kind == ir::ArrayKind::profile;
   // Rows lie at least 16 elements after each other's ends, half of them the one's halo, half the other's; in
   // memory variables of the innermost axis alone, where they are 0 and serve both.
   ir::Extents some{};  // an index that exists
@@ -96,8 +96,8 @@ ProgramBench::Array& ProgramBench::add(const loop::ArrayPlan& plan) {
                      .lo;
   }
   const std::int64_t shift = flat || !gaps ? 0 : gap / 2;
-  const std::int64_t stretch = flat ? 0 : options_.pitch - layout.stride[0];
-  const std::int64_t count = flat ? 0 : layout.size / layout.stride[0] + 2;
+  const std::int64_t stretch = flat || options_.pitch == 0 ? 0 : options_.pitch - layout.stride[0];
+  const std::int64_t count = stretch == 0 ? 0 : layout.size / layout.stride[0] + 2;
   const auto bytes = static_cast<std::size_t>((layout.size + count * stretch) * element_bytes);
   Array array{layout, shift, stretch, 0, SparseMemory(bytes + 2 * margin_bytes)};
   array.before = plane_of(array, layout.at(some)) - some[0];
