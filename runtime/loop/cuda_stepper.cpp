@@ -19,7 +19,8 @@ constexpr std::size_t clock_numbers = 4;  // of ondula_clock
 
 /// Samples whose rows fit in a chunk, at least one.
 std::int64_t samples_of_chunk(std::size_t real, std::int64_t every, std::int64_t sources, std::int64_t rows) {
-  const auto bytes = static_cast<std::size_t>(rows) * sizeof(double) + static_cast<std::size_t>(every * sources) * real;
+  const auto bytes =
+      static_cast<std::size_t>(rows) * sizeof(double) + static_cast<std::size_t>(every * sources) * real;
   const auto fitting = static_cast<std::int64_t>(chunk_bytes / std::max<std::size_t>(bytes, 1));
   return std::clamp<std::int64_t>(fitting, 1, most_samples);
 }

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "compiler/emit/cuda_launch.hpp"
 #include "compiler/dsl/dsl.hpp"
+#include "compiler/emit/cuda_launch.hpp"
 #include "compiler/ir/cuda.hpp"
 #include "compiler/ir/domain.hpp"
 #include "runtime/device/sim/executor.hpp"
@@ -42,19 +42,20 @@ class SparseMemory {
 /// anew, and there are no sources.
 class ProgramBench {
  public:
-  /// `pitch` > 0: elements from one plane of the slowest axis to the next, in every array; otherwise arrays lie
-  /// as the runtime lays them. `count`: sectors, which needs shadow memory of 10 times what is allocated.
+  /// `pitch` > 0: elements from one plane of the slowest axis to the next, in every array; otherwise arrays
+  /// lie as the runtime lays them. `count`: sectors, which needs shadow memory of 10 times what is allocated.
   ProgramBench(const ir::CudaProgram& program, std::shared_ptr<sim::Program> kernels,
                const ir::Domain& domain, std::int64_t pitch = 0, bool count = false);
 
   /// Launches every kernel of a step in its order.
   void step();
-  /// Every element of every array of fields, and memory variables, in an order that the pitch does not change.
+  /// Every element of every array of fields, and memory variables, in an order that the pitch does not
+  /// change.
   std::map<std::string, std::vector<float>> values() const;
   /// The furthest element from index 0 in any array, for emit::cuda_index_bits.
   std::int64_t largest() const;
 
-  std::int64_t planes = 0;  ///< that a marching block runs through; 0: as planned
+  std::int64_t planes = 0;                        ///< that a marching block runs through; 0: as planned
   std::map<std::string, sim::Counters> counters;  ///< by kernel
   std::vector<sim::Finding> findings;
 

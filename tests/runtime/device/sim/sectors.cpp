@@ -34,8 +34,8 @@ std::map<std::string, Traffic> one_step(const ir::CudaProgram& program,
   return result;
 }
 
-/// What one point more costs in the middle of a grid: bytes are a polynomial of degree 1 in each extent, whose
-/// highest coefficient is left of the grids between `small` and twice it. Halos are in the others.
+/// What one point more costs in the middle of a grid: bytes are a polynomial of degree 1 in each extent,
+/// whose highest coefficient is left of the grids between `small` and twice it. Halos are in the others.
 std::map<std::string, Traffic> per_point(const ir::CudaProgram& program,
                                          const std::shared_ptr<sim::Program>& kernels,
                                          const std::vector<std::int64_t>& small) {
@@ -62,8 +62,9 @@ std::map<std::string, Traffic> per_point(const ir::CudaProgram& program,
 void check_traffic(const EquationDefinition& equation, int dims, int sm) {
   const ir::CudaProgram program = cuda_program(equation, dims, 8, {sm, 4, 32});
   const auto kernels = sim_program(program, emit::Real::float32);
-  const auto counted = per_point(program, kernels,
-                                 dims == 2 ? std::vector<std::int64_t>{32, 64} : std::vector<std::int64_t>{16, 16, 32});
+  const auto counted =
+      per_point(program, kernels,
+                dims == 2 ? std::vector<std::int64_t>{32, 64} : std::vector<std::int64_t>{16, 16, 32});
   for (const ir::CudaKernel& kernel : program.kernels) {
     if (kernel.strip_axis >= 0) continue;
     const Traffic& found = counted.at(kernel.name);
