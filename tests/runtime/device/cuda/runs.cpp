@@ -113,7 +113,8 @@ TEST_CASE("B15: estimate's device bytes are within 5 % of what a CUDA device hol
   const Shot shot = small_shot(2);
   const auto predicted = static_cast<double>(propagator.estimate({&shot, 1}).gradient_device_bytes);
   static_cast<void>(propagator.gradient(
-      {&shot, 1}, [](std::int64_t, const std::map<std::string, Traces>& records) { return Misfit{0, records}; }));
+      {&shot, 1},
+      [](std::int64_t, const std::map<std::string, Traces>& records) { return Misfit{0, records}; }));
   CHECK(predicted == doctest::Approx(static_cast<double>(propagator.device_bytes_peak())).epsilon(0.05));
 }
 
