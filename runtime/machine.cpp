@@ -100,8 +100,8 @@ std::unique_ptr<device::Device> Machine::make_device() const {
                           options_.threads, static_cast<cuda::Stream>(options_.stream)});
 }
 
-std::size_t Machine::engine_bytes(const passes::Compilation& compilation, const ir::Domain& domain, int least_halo,
-                                  std::int64_t every, const loop::PointCounts& points) const {
+std::size_t Machine::engine_bytes(const passes::Compilation& compilation, const ir::Domain& domain,
+                                  int least_halo, std::int64_t every, const loop::PointCounts& points) const {
   if (reference()) return 0;
   if (!cuda()) return loop::compiled_engine_bytes(compilation, domain, options_.dtype, least_halo);
   return loop::cuda_engine_bytes(compilation, domain, options_.dtype, least_halo, every, points);

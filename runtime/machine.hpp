@@ -53,7 +53,8 @@ class Machine {
   /// From several threads at once.
   StepKernels compile(StepSource source) const;
   /// Both.
-  StepKernels compile(const passes::Compilation& compilation, const ir::Domain& domain, int least_halo) const {
+  StepKernels compile(const passes::Compilation& compilation, const ir::Domain& domain,
+                      int least_halo) const {
     return compile(source(compilation, domain, least_halo));
   }
   /// Null for the reference.

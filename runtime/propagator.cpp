@@ -22,8 +22,8 @@ namespace {
 
 void require_options(const PropagatorOptions& o) {
   if (o.device != 0 && !runs_cuda(o.backend)) {
-    throw UserError(fmt::format("device {} belongs to the backends cuda and cuda-sim; the backend is {}", o.device,
-                                backend_name(o.backend)));
+    throw UserError(fmt::format("device {} belongs to the backends cuda and cuda-sim; the backend is {}",
+                                o.device, backend_name(o.backend)));
   }
   if (!(o.dt > 0) || !std::isfinite(o.dt))
     throw UserError(fmt::format("dt = {} s: it must be positive", o.dt));

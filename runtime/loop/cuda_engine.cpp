@@ -383,7 +383,8 @@ class CudaEngine final : public Engine {
     for (std::size_t s = 0; s < history.saves().size(); ++s) {
       const ir::Field& field = set_.program.field(history.saves()[s].field);
       if (field.saved || field.apart) continue;  // written there by the step
-      const device::Buffer& from = arrays_.at(field_key(field.name, field.time_order == 2 ? parity : 0)).buffer;
+      const device::Buffer& from =
+          arrays_.at(field_key(field.name, field.time_order == 2 ? parity : 0)).buffer;
       result.push_back({cuda::address(history.buffer(s, slot)), cuda::address(from), from.bytes()});
     }
     return result;

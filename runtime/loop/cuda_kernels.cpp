@@ -32,7 +32,9 @@ CudaSource cuda_source(const passes::Compilation& compilation, const ir::Domain&
                               cuda_index_width(compilation.kernels, domain, dtype, least_halo)};
   CudaSource made;
   made.program = passes::cuda_schedule(compilation.kernels, target);
-  made.text = {emit::cuda_text(made.program, real), compilation.physical.equation, {},
+  made.text = {emit::cuda_text(made.program, real),
+               compilation.physical.equation,
+               {},
                emit::cuda_manifest(made.program)};
   made.architecture = architecture;
   return made;

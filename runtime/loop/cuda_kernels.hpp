@@ -25,9 +25,9 @@ struct CudaSource {
   jit::CudaArchitecture architecture;
 };
 
-/// Kernels for `architecture` of a compilation with Target::cuda, on any grid whose largest element offset needs
-/// as many bits as on `domain` with at least `least_halo` cells of halo. Compilations that share expressions come
-/// here one at a time.
+/// Kernels for `architecture` of a compilation with Target::cuda, on any grid whose largest element offset
+/// needs as many bits as on `domain` with at least `least_halo` cells of halo. Compilations that share
+/// expressions come here one at a time.
 CudaSource cuda_source(const passes::Compilation& compilation, const ir::Domain& domain, DType dtype,
                        int least_halo, const jit::CudaArchitecture& architecture);
 

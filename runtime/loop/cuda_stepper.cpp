@@ -15,11 +15,12 @@ constexpr std::int64_t most_samples = 48;                   // of a chunk, and s
 constexpr std::size_t chunk_bytes = std::size_t{64} << 20;  // of its rows, if that leaves one sample
 constexpr std::int64_t least_graph = 4;                     // fewer steps are launched one by one
 constexpr std::size_t most_graphs = 64;                     // each holds device memory of the driver's
-constexpr std::size_t clock_numbers = 4;  // of ondula_clock
+constexpr std::size_t clock_numbers = 4;                    // of ondula_clock
 
 /// Samples whose rows fit in a chunk, at least one.
 std::int64_t samples_of_chunk(std::size_t real, std::int64_t every, std::int64_t sources, std::int64_t rows) {
-  const auto bytes = static_cast<std::size_t>(rows) * sizeof(double) + static_cast<std::size_t>(every * sources) * real;
+  const auto bytes =
+      static_cast<std::size_t>(rows) * sizeof(double) + static_cast<std::size_t>(every * sources) * real;
   const auto fitting = static_cast<std::int64_t>(chunk_bytes / std::max<std::size_t>(bytes, 1));
   return std::clamp<std::int64_t>(fitting, 1, most_samples);
 }
@@ -160,9 +161,12 @@ int CudaStepper::run(std::int64_t first, std::int64_t count, std::int64_t every,
     half.pending = true;
     feed(half, sample_place, first + begun, chunk);
     for (std::int64_t done = 0; done < chunk;) {
-      const Block block{std::min(chunk - done, graph_steps(every)), every,
-                        parity,                                     half.recorded && rows_ > 0,
-                        slots,                                      begun + done};
+      const Block block{std::min(chunk - done, graph_steps(every)),
+                        every,
+                        parity,
+                        half.recorded && rows_ > 0,
+                        slots,
+                        begun + done};
       set_clock(first + begun + done, record_place + done / every, sample_place + done);
       run_block(block);
       parity = block.parity_after(block.count, alternate_);

@@ -1,5 +1,5 @@
-// Every equation through the stand-in driver: the bits of the host, forward and adjoint, through graphs and without.
-// SPDX-License-Identifier: MIT
+// Every equation through the stand-in driver: the bits of the host, forward and adjoint, through graphs and
+// without. SPDX-License-Identifier: MIT
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -76,7 +76,8 @@ void same_as_host(const Setting& setting, const std::vector<Way>& ways) {
 void matrix(std::size_t equation) {
   const std::uint64_t seeds = full_matrices() ? 20 : 2;
   std::vector<Way> ways = {{}};
-  for (std::uint64_t seed = 1; seed <= seeds; ++seed) ways.push_back({ONDULA_SIM_SHUFFLE, seed, seed % 2 == 0});
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed)
+    ways.push_back({ONDULA_SIM_SHUFFLE, seed, seed % 2 == 0});
   std::size_t count = 0;
   for (const Row& row : rows()) {
     if (row[0] != equation) continue;

@@ -98,6 +98,7 @@ TEST_CASE("`ondula doctor` answers with status 0 whatever is missing") {
   CHECK(json["cpu"]["threads"] >= 1);
   CHECK(json["cache"]["problem"].get<std::string>().find("many") != std::string::npos);
   CHECK(json["optional"].size() == 4);
+  CHECK(json.contains("cuda_driver"));
   CHECK(json["nvrtc"]["searched"][0] == "/nowhere/lib64");
   CHECK(json["variables"]["CUDA_HOME"] == "/nowhere");
   const auto toolkit = json["optional"][0]["searched"];

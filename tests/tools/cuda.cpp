@@ -47,7 +47,8 @@ TEST_CASE("program: cuda without a driver ends with status 4 and says what is mi
   const Outcome outcome = shop.run({"--backend", "cuda"}, without);
   CAPTURE(outcome.err);
   CHECK(outcome.status == 4);
-  CHECK(outcome.err.find("/no/libcuda.so.1 cannot be opened, the NVIDIA driver's library") != std::string::npos);
+  CHECK(outcome.err.find("/no/libcuda.so.1 cannot be opened, the NVIDIA driver's library") !=
+        std::string::npos);
   CHECK(shop.run({"--force"}, without).status == 0);
 }
 
@@ -77,8 +78,9 @@ TEST_CASE("program: a driver named by ONDULA_CUDA_DRIVER serves backend cuda, wi
   if (stand_in.empty()) ONDULA_SKIP("there is no libondula-cuda-sim.so");
   Workshop host, sim;
   REQUIRE(host.run().status == 0);
-  const Outcome outcome = sim.run({"--backend", "cuda"}, {.variables = {{"ONDULA_CUDA_DRIVER", stand_in},
-                                                                        {"ONDULA_CUDA_GRAPHS", "off"}}});
+  const Outcome outcome =
+      sim.run({"--backend", "cuda"},
+              {.variables = {{"ONDULA_CUDA_DRIVER", stand_in}, {"ONDULA_CUDA_GRAPHS", "off"}}});
   CAPTURE(outcome.err);
   REQUIRE(outcome.status == 0);
   CHECK(sim.records().data == host.records().data);

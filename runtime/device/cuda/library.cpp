@@ -107,8 +107,8 @@ Driver::Driver(const std::string& library) {
   const auto version = functions_.driver_version.function;
   const Result told = version == nullptr ? result::success : version(&number);
   if (told != result::success && missing.empty()) {
-    status_.problem = fmt::format("{}: {} failed with {} {}", status_.path, functions_.driver_version.name, told,
-                                  describe(told));
+    status_.problem = fmt::format("{}: {} failed with {} {}", status_.path, functions_.driver_version.name,
+                                  told, describe(told));
     return;
   }
   status_.version = jit::CudaVersion::from_number(number);

@@ -113,11 +113,13 @@ TEST_CASE("B15: estimate's device bytes are within 5 % of what a CUDA device hol
   const Shot shot = small_shot(2);
   const auto predicted = static_cast<double>(propagator.estimate({&shot, 1}).gradient_device_bytes);
   static_cast<void>(propagator.gradient(
-      {&shot, 1}, [](std::int64_t, const std::map<std::string, Traces>& records) { return Misfit{0, records}; }));
+      {&shot, 1},
+      [](std::int64_t, const std::map<std::string, Traces>& records) { return Misfit{0, records}; }));
   CHECK(predicted == doctest::Approx(static_cast<double>(propagator.device_bytes_peak())).epsilon(0.05));
 }
 
-TEST_CASE("a CUDA run in chunks is the whole one, callbacks see the host's fields, and states go back and forth") {
+TEST_CASE(
+    "a CUDA run in chunks is the whole one, callbacks see the host's fields, and states go back and forth") {
   ONDULA_NEEDS_STAND_IN();
   const SimDriver driver(untouched(ONDULA_SIM_SHUFFLE, 3));
   for (const int substeps : {1, 2}) {
@@ -268,7 +270,8 @@ TEST_CASE("E14: a field that turns NaN stops a CUDA run within 100 steps, and th
   problem.shots[0].sources[0].wavelet[300] = 1e300;
   Propagator propagator = problem.propagator();
   std::int64_t told = 0;
-  CHECK_THROWS_WITH_AS(propagator.forward(problem.shots), doctest::Contains("is no longer finite"), RuntimeError);
+  CHECK_THROWS_WITH_AS(propagator.forward(problem.shots), doctest::Contains("is no longer finite"),
+                       RuntimeError);
   told = propagator.state().step();
   CHECK(told > 300);
   CHECK(told <= 400);
