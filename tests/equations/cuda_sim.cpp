@@ -38,7 +38,8 @@ std::vector<Row> rows() {
   // Kernels of nested derivatives have no stretched layers. The longest texts take seconds each to compile.
   const auto allowed = [](const Row& row) { return row[0] != 1 || row[6] == 0; };
   const auto quick = [&](const Row& row) {
-    return allowed(row) && (row[1] < 2 || row[2] < 2 || (row[0] == 0 && row[2] < 3));
+    const std::size_t most = row[0] == 2 ? 1 : row[0] == 1 ? 2 : 3;  // orders in 3-D
+    return allowed(row) && (row[1] < 2 || row[2] < most);
   };
   return full_matrices() ? whole_matrix(levels, allowed) : cover_by_pairs(levels, quick);
 }
@@ -105,17 +106,19 @@ TEST_CASE("D11: cuda-sim: elastic runs and gradients have the host's bits, in or
 
 TEST_CASE("cuda-sim: check mode finds nothing in runs and gradients, through graphs and without") {
   ONDULA_NEEDS_STAND_IN();
-  for (const char* equation : equations_here) {
+  for (std::size_t equation = 0; equation < equations_here.size(); ++equation) {
     for (const int dims : {1, 2, 3}) {
+      // Each kind of kernel once: plain, nested and in components, marching in 3-D.
+      const bool chosen = dims == 2 || (dims == 3 && equation == 0) || (dims == 1 && equation == 1);
+      if (!chosen && !full_matrices()) continue;
       Setting s;
-      s.equation = equation;
+      s.equation = equations_here[equation];
       s.dims = dims;
-      s.order = 4;
+      s.order = dims == 2 && equation == 1 ? 4 : 2;
       s.faces = "flllll";
       s.dtype = DType::float32;
       s.steps = dims == 3 ? 3 : 8;
       s.initial = true;
-      if (dims == 3 && !full_matrices() && s.equation == "acoustic_density") continue;
       same_as_host(s, {{ONDULA_SIM_CHECK, 1, dims != 2}});
     }
   }

@@ -32,7 +32,10 @@ TEST_CASE("program: a job on cuda-sim gives the host's records, bit for bit") {
   CAPTURE(outcome.err);
   REQUIRE(outcome.status == 0);
   CHECK(sim.records().data == host.records().data);
-  CHECK(sim.report()["backend"] == "cuda-sim");
+  CHECK(sim.report()["job"]["backend"] == "cuda-sim");
+  const Outcome misplaced = host.run({"--device", "1", "--force"});
+  CHECK(misplaced.status == 2);
+  CHECK(misplaced.err.find("belongs to the backends cuda and cuda-sim") != std::string::npos);
   const Outcome other = sim.run({"--backend", "cuda-sim", "--device", "7", "--force"});
   CHECK(other.status == 2);
   CHECK(other.err.find("there is no CUDA device 7; there are: 0") != std::string::npos);
