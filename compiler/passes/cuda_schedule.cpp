@@ -109,7 +109,7 @@ class Scheduler {
     for (const std::string& array : carried_order()) {
       kernel_.stores.push_back({array, {}, ir::CudaKeep::carried, stored_.at(array).guards});
     }
-    kernel_.aligned = false && strip_axis < 0 && begins_beyond(program().dims() - 1);
+    kernel_.aligned = strip_axis < 0 && begins_beyond(program().dims() - 1);
     shape();
     CudaLets(*program().pool).run(kernel_);
     if (kernel_.march) queues();

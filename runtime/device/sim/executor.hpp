@@ -76,15 +76,15 @@ struct Launch {
   std::uint64_t operation = 0;
 };
 
-/// What a launch did to memory, in sectors of 32 bytes. With a cold cache, that is what DRAM moves: each sector
-/// once a launch. By block, that is what L2 gives where L1 keeps a block's plane and nothing else: each sector once
-/// a block and round, the n-th round being its threads' n-th pass through a load.
+/// What a launch did to memory, in sectors of 32 bytes. With a cold cache, that is what DRAM moves: each
+/// sector once a launch. By block, that is what L2 gives where L1 keeps a block's plane and nothing else:
+/// each sector once a block and round, the n-th round being its threads' n-th pass through a load.
 struct Counters {
   std::uint64_t launches = 0;
   std::uint64_t threads = 0;
-  std::uint64_t sectors_read = 0;     ///< distinct sectors of device memory loaded from
-  std::uint64_t sectors_written = 0;  ///< distinct sectors of device memory stored to
-  std::uint64_t block_sectors_read = 0;     ///< the same, distinct within a block and round
+  std::uint64_t sectors_read = 0;        ///< distinct sectors of device memory loaded from
+  std::uint64_t sectors_written = 0;     ///< distinct sectors of device memory stored to
+  std::uint64_t block_sectors_read = 0;  ///< the same, distinct within a block and round
   std::uint64_t block_sectors_written = 0;
 };
 
@@ -95,9 +95,14 @@ struct RunOptions {
   Shadow* shadow = nullptr;      ///< needed in check mode, and to count sectors; knows the allocations
   Counters* counters = nullptr;  ///< gains this launch; null: nothing is counted
   bool count_sectors = false;    ///< the sectors too, which runs the checked code in any mode
+<<<<<<< HEAD
   bool arithmetic = false;       ///< check mode: find integers that do not fit their type, too
   /// These blocks alone, numbered with the innermost axis fastest, on the calling thread; empty: all. For grids
   /// too large to run whole.
+=======
+  /// These blocks alone, numbered with the innermost axis fastest, on the calling thread; empty: all. For
+  /// grids too large to run whole.
+>>>>>>> main
   std::vector<std::uint64_t> blocks;
 };
 

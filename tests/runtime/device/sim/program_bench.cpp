@@ -41,8 +41,8 @@ ir::CudaProgram cuda_program(const EquationDefinition& equation, int dims, int o
 }
 
 SparseMemory::SparseMemory(std::size_t bytes) : bytes_(bytes) {
-  void* const data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* const data =
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (data == MAP_FAILED) throw std::bad_alloc();
   // A large page would be filled for one element.
   madvise(data, bytes, MADV_NOHUGEPAGE);
