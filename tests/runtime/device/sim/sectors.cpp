@@ -118,6 +118,19 @@ TEST_CASE("cuda-sim counts: DRAM and L2 bytes of forward kernels are those predi
   check_predictions({equations::elastic(), 3, 90});
 }
 
+TEST_CASE("cuda-sim counts: DRAM and L2 bytes of adjoint kernels are those predicted from the text") {
+  ONDULA_NEEDS_CLANG();
+  const auto adjoint = [](const EquationDefinition& equation, int dims, int sm) {
+    const passes::PipelineOptions options{
+        .axes = default_axes(dims), .order = 8, .target = passes::Target::cuda};
+    return Counted(
+        passes::cuda_schedule(passes::compile_adjoint(equation, options).backward.kernels, {sm, 4, 32}));
+  };
+  check_predictions(adjoint(equations::acoustic(), 3, 90));
+  check_predictions(adjoint(equations::acoustic_density(), 2, 80));
+  check_predictions(adjoint(equations::elastic(), 2, 80));
+}
+
 TEST_CASE("cuda-sim counts: a box that begins inside a sector asks L2 for one more of each row") {
   ONDULA_NEEDS_CLANG();
   const Counted of(equations::acoustic(), 2, 80);
