@@ -62,10 +62,13 @@ class Bounds {
     return side == 0 ? low : std::max(low, high);
   }
 
-  /// How many cells of an axis threads run over.
+  /// How many cells of an axis threads run over, those that are idle included.
   std::int64_t count(int axis) const {
+    const ir::Range all = box(axis);
     const std::int64_t skipped = kernel_.strip_axis == axis ? close(axis, 1) - close(axis, 0) : 0;
-    return std::max<std::int64_t>(0, box(axis).size() - skipped);
+    const std::int64_t cells = std::max<std::int64_t>(0, all.size() - skipped);
+    const bool whole_lines = kernel_.aligned && axis == domain_.dims - 1 && cells > 0;
+    return cells + (whole_lines ? all.lo & (ir::CudaKernel::line - 1) : 0);
   }
 
  private:

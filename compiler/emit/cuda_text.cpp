@@ -138,10 +138,12 @@ class KernelPrinter {
     const std::string x = axis(inner());
     const int tiles = inner() >= 2 ? kernel_.rows_per_strip : 1;
     const std::string block = tiles > 1 ? fmt::format("blockIdx.x / {}", tiles) : "blockIdx.x";
-    out_.line("{}index {} = begin_{} + (index)({}) * {} + (index)threadIdx.x;",
-              skips(inner()) ? "" : "const ", x, x, block, kernel_.block[0]);
+    // Two's complement: a begin below 0 goes down to a whole line too.
+    const std::string down = kernel_.aligned ? fmt::format(" - (begin_{} & {})", x, kernel_.line - 1) : "";
+    out_.line("{}index {} = begin_{}{} + (index)({}) * {} + (index)threadIdx.x;",
+              skips(inner()) ? "" : "const ", x, x, down, block, kernel_.block[0]);
     if (skips(inner())) out_.line("if ({0} >= close_{0}_lo) {0} += {1};", x, skipped(inner()));
-    out_.line("if ({0} >= end_{0}) return;", x);
+    out_.line("if ({1}{0} >= end_{0}) return;", x, kernel_.aligned ? fmt::format("{0} < begin_{0} || ", x) : "");
   }
 
   /// 3-D: the blocks of one y-strip come first, then the next plane, then the next strip.

@@ -72,8 +72,11 @@ class BoundsPrinter {
   void blocks(const std::string& name) {
     std::vector<std::string> counts;
     for (int a = 0; a < c_.dims(); ++a) {
-      counts.push_back(kernel_.strip_axis == a ? fmt::format("box_{0}.size() - gap_{0}.size()", c_.axis(a))
-                                               : fmt::format("box_{}.size()", c_.axis(a)));
+      std::string count = fmt::format("box_{}.size()", c_.axis(a));
+      if (kernel_.strip_axis == a) count += fmt::format(" - gap_{}.size()", c_.axis(a));
+      if (kernel_.aligned && a + 1 == c_.dims())
+        count += fmt::format(" + (box_{}.lo & {})", c_.axis(a), kernel_.line - 1);
+      counts.push_back(std::move(count));
     }
     out_ += fmt::format(
         "  const Shape shape{{{{{}, {}}}, {}, {}, {}}};\n  {}put_blocks(*grid, shape, {{{}}}, "

@@ -109,6 +109,7 @@ class Scheduler {
     for (const std::string& array : carried_order()) {
       kernel_.stores.push_back({array, {}, ir::CudaKeep::carried, stored_.at(array).guards});
     }
+    kernel_.aligned = strip_axis < 0 && begins_beyond(program().dims() - 1);
     shape();
     CudaLets(*program().pool).run(kernel_);
     if (kernel_.march) queues();
@@ -278,6 +279,13 @@ class Scheduler {
       if (known == kernel_.ranges.end()) kernel_.ranges.push_back({axis, field});
     }
     return result;
+  }
+
+  /// Whether some field lives beyond the faces of `axis`.
+  bool begins_beyond(int axis) const {
+    return std::any_of(kernel_.ranges.begin(), kernel_.ranges.end(), [&](const ir::CudaRange& range) {
+      return range.axis == axis && program().field(range.field).beyond_axis == axis;
+    });
   }
 
   void shape() {

@@ -132,13 +132,21 @@ bool compile(const ondula_clang_request& request, Output& output) {
   auto& frontend = invocation->getFrontendOpts();
   frontend.DisableFree = false;
   frontend.Inputs.clear();
-  frontend.Inputs.emplace_back(text, clang::InputKind(clang::Language::CXX));
+  const clang::InputKind language(clang::Language::CXX);
+  // A file system without files: a text that includes something fails the same way on every machine.
+  const auto files = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
+  if (invocation->getLangOpts().Sanitize.empty()) {
+    frontend.Inputs.emplace_back(text, language);
+  } else {
+    // Which checks a function gets is asked of the main file's name, without looking whether there is a file.
+    files->addFile(request.name, 0, llvm::MemoryBuffer::getMemBuffer(text));
+    frontend.Inputs.emplace_back(request.name, language);
+  }
 
   clang::CompilerInstance instance;
   instance.setInvocation(invocation);
   instance.createDiagnostics(new clang::TextDiagnosticPrinter(log, &invocation->getDiagnosticOpts()));
-  // An empty file system: a text that includes something fails the same way on every machine.
-  instance.createFileManager(llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>());
+  instance.createFileManager(files);
   instance.setOutputStream(std::make_unique<llvm::raw_svector_ostream>(output.object));
   instance.setVerboseOutputStream(log);
   clang::EmitObjAction action;

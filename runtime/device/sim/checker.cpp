@@ -27,6 +27,13 @@ void look(std::uint64_t address) {
   std::longjmp(now.checker->escape(), 1);
 }
 
+void overflow() {
+  const Running now = running;
+  if (now.checker == nullptr) return;
+  if (now.fibers != nullptr) now.checker->begin_thread(now.fibers->thread(), now.fibers->stack_top());
+  now.checker->overflow(reinterpret_cast<std::uint64_t>(__builtin_return_address(0)));
+}
+
 void barrier(unsigned line) {
   if (running.fibers != nullptr) running.fibers->wait(line);
 }
@@ -40,6 +47,12 @@ void* address_of(Function* function) {
 
 std::map<std::string, void*> kernel_callbacks() {
   return {{"ondula_sim_barrier", address_of(barrier)},
+          {"__ubsan_handle_add_overflow_minimal", address_of(overflow)},
+          {"__ubsan_handle_sub_overflow_minimal", address_of(overflow)},
+          {"__ubsan_handle_mul_overflow_minimal", address_of(overflow)},
+          {"__ubsan_handle_negate_overflow_minimal", address_of(overflow)},
+          {"__ubsan_handle_divrem_overflow_minimal", address_of(overflow)},
+          {"__ubsan_handle_implicit_conversion_minimal", address_of(overflow)},
           {"__sanitizer_cov_load1", address_of(look<1, false>)},
           {"__sanitizer_cov_load2", address_of(look<2, false>)},
           {"__sanitizer_cov_load4", address_of(look<4, false>)},
@@ -224,6 +237,13 @@ void Checker::outside(std::uint64_t address, unsigned bytes, bool store) {
       fmt::format("out of bounds: {} {} {} bytes at {:#x}, {}", where(), store ? "stores" : "loads", bytes,
                   address, place),
       stray_result);
+}
+
+void Checker::overflow(std::uint64_t code) {
+  code_address_ = code;
+  if (!report_) return;
+  add("overflow", fmt::format("integer overflow: {} computes a number that its type does not hold", where()),
+      race_result);
 }
 
 void Checker::divergent(const BlockEnd& end) {

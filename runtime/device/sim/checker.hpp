@@ -49,6 +49,9 @@ class Checker {
     return access(address, bytes, true);
   }
 
+  /// An integer of code that returns to `code` did not fit its type.
+  void overflow(std::uint64_t code);
+
   bool stopped() const { return stopped_; }
   std::uint64_t sectors_read() const { return sectors_read_; }
   std::uint64_t sectors_written() const { return sectors_written_; }

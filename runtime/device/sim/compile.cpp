@@ -141,9 +141,9 @@ std::string as_nvrtc(const std::string& log) {
 
 }  // namespace
 
-jit::ClangLibrary::Compiled compile_variant(const Binary& binary, const std::string& text, bool checked) {
+jit::ClangLibrary::Compiled compile_variant(const Binary& binary, const std::string& text, Code code) {
   std::vector<std::string> arguments = binary.arguments;
-  if (checked) {
+  if (code != Code::plain) {
     // Functions are the kind of coverage that adds nothing by itself. Lines are for findings (lines.hpp).
     for (const char* argument :
          {"-O1", "-fsanitize-coverage-type=1", "-fsanitize-coverage-trace-loads",
@@ -152,6 +152,15 @@ jit::ClangLibrary::Compiled compile_variant(const Binary& binary, const std::str
   } else {
     for (const char* argument : {"-O2", "-vectorize-loops", "-vectorize-slp"})
       arguments.emplace_back(argument);
+  }
+  if (code == Code::arithmetic) {
+    // Of unsigned types too: an index that wraps is seldom meant.
+    constexpr std::string_view kinds =
+        "signed-integer-overflow,unsigned-integer-overflow,implicit-signed-integer-truncation,"
+        "implicit-unsigned-integer-truncation";
+    arguments.push_back(fmt::format("-fsanitize={}", kinds));
+    arguments.push_back(fmt::format("-fsanitize-recover={}", kinds));
+    arguments.emplace_back("-fsanitize-minimal-runtime");
   }
   for (const std::string& last : {std::string("-main-file-name"), binary.name, binary.name})
     arguments.push_back(last);
@@ -170,9 +179,9 @@ Compiled compile(const std::string& name, const std::string& text, const std::ve
   binary.text = wrapped(name, scanned, threads_of(scanned));
   binary.arguments = common_arguments(name, read.macros);
   jit::ClangLibrary::Compiled compiled =
-      compile_variant(binary, wrapped(name, scanned, rows_of(scanned, read.macros)), false);
+      compile_variant(binary, wrapped(name, scanned, rows_of(scanned, read.macros)), Code::plain);
   // As the text was written: what is wrong with it, or right with it and not with the rows.
-  if (!compiled.succeeded) compiled = compile_variant(binary, binary.text, false);
+  if (!compiled.succeeded) compiled = compile_variant(binary, binary.text, Code::plain);
   result.log = as_nvrtc(compiled.log);
   if (!compiled.succeeded) return result;
   binary.object = std::move(compiled.object);

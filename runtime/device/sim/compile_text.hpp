@@ -7,9 +7,13 @@
 
 namespace ondula::sim {
 
-/// Compiles `text`, which is binary.text or one of the same kernels: plain, its loops over threads vectorised
-/// where they can be, or checked, with a call before each load and store. Throws RuntimeError where the Clang
-/// module is missing.
-jit::ClangLibrary::Compiled compile_variant(const Binary& binary, const std::string& text, bool checked);
+/// What machine code does besides what the text says: plain, nothing, its loops over threads vectorised where
+/// they can be; checked, a call before each load and store; arithmetic, one more after each integer operation
+/// whose result does not fit.
+enum class Code { plain, checked, arithmetic };
+
+/// Compiles `text`, which is binary.text or one of the same kernels. Throws RuntimeError where the Clang module
+/// is missing.
+jit::ClangLibrary::Compiled compile_variant(const Binary& binary, const std::string& text, Code code);
 
 }  // namespace ondula::sim

@@ -175,7 +175,7 @@ void run(const Launch& launch, const RunOptions& options, std::vector<Finding>& 
     throw InternalError("a launch is to be checked or counted without shadow memory");
   if (launch.arguments.size() != kernel.argument_bytes)
     throw InternalError("a launch has arguments of another kernel");
-  const Variant& code = checked ? program.checked() : program.plain();
+  const Variant& code = checked ? program.checked(options.arithmetic) : program.plain();
   const bool shared = kernel.shared_bytes > 0;
   std::unique_lock lock(program.shared_memory(), std::defer_lock);
   if (shared) lock.lock();

@@ -63,8 +63,13 @@ class Cursor {
   std::size_t at_ = 0;
 };
 
-std::span<const std::byte> section_of(std::span<const std::byte> object, const std::string& name,
-                                      unsigned type) {
+/// A section's place in the object's table, and its bytes.
+struct Section {
+  unsigned index = 0;
+  std::span<const std::byte> bytes;
+};
+
+Section section_of(std::span<const std::byte> object, const std::string& name, unsigned type) {
   Cursor head(object);
   const auto header = head.get<Elf64_Ehdr>();
   const auto section = [&](unsigned i) {
@@ -80,17 +85,24 @@ std::span<const std::byte> section_of(std::span<const std::byte> object, const s
     if (found.sh_type != type || cursor.text() != name) continue;
     if (found.sh_offset > object.size() || found.sh_size > object.size() - found.sh_offset)
       throw Unreadable();
-    return object.subspan(found.sh_offset, found.sh_size);
+    return {i, object.subspan(found.sh_offset, found.sh_size)};
   }
   throw Unreadable();
 }
 
-/// The addresses in the table are relocations against .text: by place, what is added to it.
-std::map<std::uint64_t, std::uint64_t> addends_of(std::span<const std::byte> relocations) {
+/// The addresses in the table are relocations. By place: what is added to .text; those against other sections,
+/// where functions stand that no kernel calls, are none of ours.
+std::map<std::uint64_t, std::uint64_t> addends_of(std::span<const std::byte> object) {
+  const std::span<const std::byte> relocations = section_of(object, ".rela.debug_line", SHT_RELA).bytes;
+  const unsigned text = section_of(object, ".text", SHT_PROGBITS).index;
+  Cursor symbols(section_of(object, ".symtab", SHT_SYMTAB).bytes);
   std::map<std::uint64_t, std::uint64_t> addends;
   for (Cursor cursor(relocations); cursor.at() < relocations.size();) {
     const auto entry = cursor.get<Elf64_Rela>();
-    addends[entry.r_offset] = static_cast<std::uint64_t>(entry.r_addend);
+    symbols.go(ELF64_R_SYM(entry.r_info) * sizeof(Elf64_Sym));
+    const auto symbol = symbols.get<Elf64_Sym>();
+    if (symbol.st_shndx == text)
+      addends[entry.r_offset] = symbol.st_value + static_cast<std::uint64_t>(entry.r_addend);
   }
   return addends;
 }
@@ -132,8 +144,10 @@ class Machine {
   }
 
   void put(bool ends = false) {
-    const bool ours = !ends && file_ >= 1 && file_ <= files_.size() && name_.ends_with(files_[file_ - 1]);
-    lines_[address_] = ours ? static_cast<unsigned>(line_) : 0;
+    if (!ours_) return;
+    if (!ends && line_ == 0) return;  // code of no line, or of several: the line before goes on
+    const bool known = !ends && file_ >= 1 && file_ <= files_.size() && name_.ends_with(files_[file_ - 1]);
+    lines_[address_] = known ? static_cast<unsigned>(line_) : 0;
   }
 
   void step() {
@@ -182,7 +196,8 @@ class Machine {
       line_ = 1;
     } else if (opcode == 2) {
       const auto addend = addends_.find(cursor_.at());
-      address_ = addend != addends_.end() ? addend->second : 0;
+      ours_ = addend != addends_.end();
+      address_ = ours_ ? addend->second : 0;
     }
     cursor_.go(next);
   }
@@ -194,6 +209,7 @@ class Machine {
   std::uint64_t least_ = 1, address_ = 0, file_ = 1;
   std::int64_t base_ = 0, line_ = 1;
   unsigned range_ = 1;
+  bool ours_ = false;  ///< the sequence is of .text
   std::vector<std::uint8_t> lengths_;
   std::vector<std::string> files_;
   Lines lines_;
@@ -203,9 +219,7 @@ class Machine {
 
 Lines read_lines(std::span<const std::byte> object, const std::string& name) {
   try {
-    return Machine(section_of(object, ".debug_line", SHT_PROGBITS),
-                   addends_of(section_of(object, ".rela.debug_line", SHT_RELA)), name)
-        .run();
+    return Machine(section_of(object, ".debug_line", SHT_PROGBITS).bytes, addends_of(object), name).run();
   } catch (const Unreadable&) {
     return {};
   }

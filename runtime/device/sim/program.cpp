@@ -79,15 +79,17 @@ std::vector<const Kernel*> LoadedProgram::kernels() const {
   return all;
 }
 
-const Variant& LoadedProgram::checked() const {
+const Variant& LoadedProgram::checked(bool arithmetic) const {
   const std::lock_guard lock(checked_mutex_);
-  if (checked_.image != nullptr) return checked_;
-  const jit::ClangLibrary::Compiled compiled = compile_variant(binary_, binary_.text, true);
+  Variant& variant = arithmetic ? arithmetic_ : checked_;
+  if (variant.image != nullptr) return variant;
+  const jit::ClangLibrary::Compiled compiled =
+      compile_variant(binary_, binary_.text, arithmetic ? Code::arithmetic : Code::checked);
   if (!compiled.succeeded)
     throw RuntimeError(fmt::format("{}: the checked code did not compile:\n{}", binary_.name, compiled.log));
-  checked_ = map(compiled.object);
-  checked_.lines = read_lines(compiled.object, binary_.name);
-  return checked_;
+  variant = map(compiled.object);
+  variant.lines = read_lines(compiled.object, binary_.name);
+  return variant;
 }
 
 }  // namespace ondula::sim

@@ -48,8 +48,8 @@ class LoadedProgram final : public Program {
   int capability() const override { return binary_.capability; }
 
   const Variant& plain() const { return plain_; }
-  /// Compiled at the first call. Throws RuntimeError where that fails.
-  const Variant& checked() const;
+  /// Compiled at the first call; `arithmetic`: looks at integers too. Throws RuntimeError where that fails.
+  const Variant& checked(bool arithmetic) const;
   /// Held while a launch uses the shared memory, of which there is one.
   std::mutex& shared_memory() const { return shared_memory_; }
 
@@ -60,7 +60,7 @@ class LoadedProgram final : public Program {
   std::vector<Kernel> kernels_;
   Variant plain_;
   mutable std::mutex checked_mutex_, shared_memory_;
-  mutable Variant checked_;
+  mutable Variant checked_, arithmetic_;
 };
 
 /// The layout a compiled object states for its i-th kernel: parameters and launch bounds.

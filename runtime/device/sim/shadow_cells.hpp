@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runtime/device/sim/shadow.hpp"
+#include "runtime/device/sim/zeroed.hpp"
 
 namespace ondula::sim {
 
@@ -48,9 +49,8 @@ struct Problem {
 struct Region {
   std::uint64_t begin = 0;
   std::size_t bytes = 0;
-  std::vector<Cell> cells;  ///< a word each
-  std::vector<std::uint32_t> sectors_read,
-      sectors_written;  ///< a sector each: the last launch that touched it
+  Zeroed<Cell> cells;  ///< a word each
+  Zeroed<std::uint32_t> sectors_read, sectors_written;  ///< a sector each: the last launch that touched it
 
   Region() = default;
   Region(std::uint64_t address, std::size_t size);

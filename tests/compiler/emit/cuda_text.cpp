@@ -129,32 +129,6 @@ TEST_CASE("B1, B4: indices are 64 bits wide unless every element is proven to li
   CHECK(emit::cuda_index_bits(layered({(std::int64_t{1} << 31) - 10}, 0), 1 << 20) == 64);
 }
 
-TEST_CASE("B5, B6: launches stay within the hardware's axes and cover the grid") {
-  using Shape = std::vector<std::int64_t>;
-  for (const Shape& shape :
-       {Shape{600'000, 8}, Shape{8, 600'000}, Shape{std::int64_t{1} << 32},
-        Shape{(std::int64_t{1} << 32) - 128}, Shape{1300, 1300, 1300}, Shape{100'000, 4, 4},
-        Shape{4, 5'000'000, 4}, Shape{4, 4, 3'000'000}, Shape{3, 2, 1}}) {
-    const ir::Domain domain = layered(shape, 4);
-    for (const int sm : {80, 90}) {
-      const ir::CudaProgram program = program_of(equations::acoustic(), domain.dims, 4, {sm, 4, 64});
-      for (const ir::CudaKernel& kernel : program.kernels) {
-        CAPTURE(fmt::format("{}, {}", kernel.name, fmt::join(shape, " x ")));
-        const emit::CudaLaunch launch = emit::cuda_launch(program, kernel, domain, 132);
-        CHECK(launch.grid[0] >= 1);
-        CHECK(launch.grid[0] <= 0x7fffffffU);
-        CHECK((launch.grid[1] >= 1 && launch.grid[1] <= 65535));
-        CHECK((launch.grid[2] >= 1 && launch.grid[2] <= 65535));
-        CHECK(launch.block[0] * launch.block[1] <= 1024);
-        if (kernel.march) CHECK(launch.planes * launch.grid[1] >= domain.total(0));
-      }
-    }
-  }
-  const ir::CudaProgram line = program_of(equations::acoustic(), 1, 4, {80, 4, 64});
-  CHECK_THROWS_WITH_AS(emit::cuda_launch(line, line.kernels.back(), layered({std::int64_t{1} << 42}, 0), 1),
-                       doctest::Contains("points along the innermost axis"), UserError);
-}
-
 TEST_CASE("cuda: without layers a kernel of memory variables is not launched") {
   const ir::CudaProgram program = program_of(equations::acoustic(), 3, 8, {80, 4, 32});
   REQUIRE(program.kernels.size() == 4);

@@ -54,6 +54,13 @@ KERNEL halves(const double* a, double* b, const short* which, const long long n)
   const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) b[i] = a[which[i]];
 }
+
+KERNEL far(float* to, const unsigned pitch, const int step) {
+  const long long i = blockIdx.x * pitch + threadIdx.x;
+  const int j = (int)threadIdx.x * step;
+  to[i] = 1;
+  to[threadIdx.x + 32] = (float)j;
+}
 )";
 
 /// Whether exactly one finding begins with `begin` and holds `parts`.
@@ -241,6 +248,21 @@ TEST_CASE("cuda-sim check: operations that touch the same bytes must be ordered"
   bench.shadow.wrote(from, 408, 3000, "a fill", bench.findings);
   bench.run("in_place", 2, 64, from, 100, 0);
   CHECK(bench.findings.empty());
+}
+
+TEST_CASE("cuda-sim check: a product that does not fit its 32 bits is found, signed or not") {
+  ONDULA_NEEDS_CLANG();
+  Bench bench(text, Mode::check);
+  bench.options.arithmetic = true;
+  const auto to = bench.array(std::vector<float>(64, 0.0f));
+  bench.run("far", 1, 32, to, 1U << 31, 1 << 26);
+  CHECK(bench.findings.empty());
+  bench.run("far", 1, 32, to, 1U << 31, 1 << 27);
+  check_found(bench, "integer overflow: kernel far, line 44, block (0, 0, 0), thread (", {});
+  // The third block's place is 2^32 elements away; in 32 bits it is the first one's.
+  bench.options.blocks = {2};
+  bench.run("far", 3, 32, to, 1U << 31, 1);
+  check_found(bench, "integer overflow: kernel far, line 43, block (2, 0, 0)", {});
 }
 
 TEST_CASE("cuda-sim counts the sectors a launch touches, each once") {

@@ -18,6 +18,7 @@ namespace {
 
 using Kind = ir::CudaArgument::Kind;
 constexpr std::int64_t element_bytes = 4;
+constexpr std::int64_t gap = 16;             // elements between rows, at least
 constexpr std::size_t margin_bytes = 4096;  // before and after an array
 
 std::int64_t floor_div(std::int64_t a, std::int64_t b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }
@@ -56,25 +57,68 @@ SparseMemory::~SparseMemory() {
 }
 
 ProgramBench::ProgramBench(const ir::CudaProgram& program, std::shared_ptr<sim::Program> kernels,
-                           const ir::Domain& domain, std::int64_t pitch, bool count)
-    : program_(program), kernels_(std::move(kernels)), domain_(domain), count_(count) {
-  for (const loop::ArrayPlan& plan : loop::plan_arrays(program.set, domain, element_bytes)) {
-    const Array& array = add(plan, pitch);
-    fill(plan.key, array);
-    if (count) shadow_.add(reinterpret_cast<std::uint64_t>(array.memory.data()), array.memory.bytes());
+                           const ir::Domain& domain, BenchOptions options)
+    : program_(program), kernels_(std::move(kernels)), domain_(domain), options_(std::move(options)) {
+  std::vector<loop::ArrayPlan> plans = loop::plan_arrays(program.set, domain, element_bytes);
+  // What stands in a history lies there as any other field.
+  const loop::Layout full = loop::full_layout(domain, loop::common_halo(program.set), element_bytes);
+  for (const ir::Field& field : program.set.program.fields)
+    for (int slot = 0; field.saved && slot < 2; ++slot)
+      plans.push_back({loop::field_key(field.name, slot), full});
+  for (const loop::ArrayPlan& plan : plans) {
+    const Array& array = add(plan);
+    const bool watched = options_.count || options_.mode == sim::Mode::check;
+    if (watched) shadow_.add(array.begin(), array.memory.bytes() - 2 * margin_bytes);
+    if (!options_.window)
+      fill(plan.key, array);
+    else if (plan.key.kind != ir::ArrayKind::profile && plan.key.side < 0)
+      fill_window(plan.key, array);
   }
 }
 
-ProgramBench::Array& ProgramBench::add(const loop::ArrayPlan& plan, std::int64_t pitch) {
+std::uint64_t ProgramBench::Array::begin() const {
+  return reinterpret_cast<std::uint64_t>(memory.data()) + margin_bytes;
+}
+
+ProgramBench::Array& ProgramBench::add(const loop::ArrayPlan& plan) {
   const loop::Layout& layout = plan.layout;
-  const bool flat = domain_.dims == 1 || plan.key.kind == ir::ArrayKind::profile || pitch == 0;
-  // Rows lie `lead` elements after each other's ends: half of them are the one's halo, half the other's.
-  const std::int64_t shift = flat ? 0 : 8;
-  const std::int64_t plane = layout.stride[0], stretch = flat ? 0 : pitch - plane;
-  const std::int64_t count = flat ? 0 : layout.size / plane + 2;
+  const bool flat = domain_.dims == 1 || plan.key.kind == ir::ArrayKind::profile;
+  // Rows lie at least 16 elements after each other's ends, half of them the one's halo, half the other's; in
+  // memory variables of the innermost axis alone, where they are 0 and serve both.
+  ir::Extents some{};  // an index that exists
+  bool gaps = true;
+  if (!flat && plan.key.side >= 0) {
+    const ir::Field& field = program_.set.program.field(plan.key.name);
+    const auto axis = static_cast<std::size_t>(field.strip_axis);
+    gaps = field.strip_axis + 1 == domain_.dims;
+    some[axis] = loop::strip_range(domain_, field.strip_axis, plan.key.side, field.stagger[axis] != 0,
+                                   loop::joint_strips(program_.set))
+                     .lo;
+  }
+  const std::int64_t shift = flat || !gaps ? 0 : gap / 2;
+  const std::int64_t stretch = flat || options_.pitch == 0 ? 0 : options_.pitch - layout.stride[0];
+  const std::int64_t count = stretch == 0 ? 0 : layout.size / layout.stride[0] + 2;
   const auto bytes = static_cast<std::size_t>((layout.size + count * stretch) * element_bytes);
-  return arrays_.emplace(plan.key, Array{layout, shift, stretch, SparseMemory(bytes + 2 * margin_bytes)})
-      .first->second;
+  Array array{layout, shift, stretch, 0, SparseMemory(bytes + 2 * margin_bytes)};
+  array.before = plane_of(array, layout.at(some)) - some[0];
+  return arrays_.emplace(plan.key, std::move(array)).first->second;
+}
+
+template <class F>
+void ProgramBench::each_run(const Array& array, const F& body) const {
+  const std::int64_t plane = array.stretch == 0 ? array.layout.size : array.layout.stride[0];
+  for (std::int64_t e = array.shift; e < array.layout.size; e += plane)
+    body(e, std::min(plane, array.layout.size - e));
+}
+
+void ProgramBench::wrote(const Array& array, std::int64_t e, std::int64_t count) {
+  if (options_.mode != sim::Mode::check) return;
+  // Apart from its neighbours a plane has the whole gaps before and after it.
+  const std::int64_t more = array.stretch > 0 ? gap : 0;
+  const std::int64_t first = std::max<std::int64_t>(0, place(array, e) - more);
+  shadow_.wrote(array.begin() + static_cast<std::uint64_t>(first * element_bytes),
+                static_cast<std::size_t>((place(array, e) + count + more - first) * element_bytes), 0, "the host",
+                findings);
 }
 
 std::int64_t ProgramBench::plane_of(const Array& array, std::int64_t e) const {
@@ -85,6 +129,10 @@ std::int64_t ProgramBench::place(const Array& array, std::int64_t e) const {
   return e + plane_of(array, e) * array.stretch;
 }
 
+std::int64_t ProgramBench::origin(const Array& array) {
+  return array.layout.origin + array.before * array.stretch;
+}
+
 float& ProgramBench::element(const Array& array, std::int64_t e) const {
   return *reinterpret_cast<float*>(array.memory.data() + margin_bytes + place(array, e) * element_bytes);
 }
@@ -93,11 +141,31 @@ std::int64_t ProgramBench::stride(const Array& array, int axis) const {
   return array.layout.stride[static_cast<std::size_t>(axis)] + (axis == 0 ? array.stretch : 0);
 }
 
-void ProgramBench::fill(const loop::ArrayKey& key, const Array& array) const {
-  if (key.kind == ir::ArrayKind::field && key.side >= 0) return;
+void ProgramBench::fill(const loop::ArrayKey& key, const Array& array) {
+  const bool zero = key.kind == ir::ArrayKind::field && key.side >= 0;
   const float most = key.kind == ir::ArrayKind::field ? 1.0F : 0.1F;
   const auto number = static_cast<std::size_t>(std::distance(arrays_.begin(), arrays_.find(key)));
-  for (std::int64_t e = array.shift; e < array.layout.size; ++e) element(array, e) = most * noise(number, e);
+  each_run(array, [&](std::int64_t first, std::int64_t count) {
+    for (std::int64_t e = first; e < first + count && !zero; ++e) element(array, e) = most * noise(number, e);
+    wrote(array, first, count);
+  });
+}
+
+void ProgramBench::fill_window(const loop::ArrayKey& key, const Array& array) {
+  const ir::Box& box = *options_.window;
+  const float now = key.kind != ir::ArrayKind::field ? 0.0F : key.slot == 0 ? 1.0F : 0.5F;
+  for (std::int64_t z = box[0].lo; z < box[0].hi; ++z)
+    for (std::int64_t y = box[1].lo; y < box[1].hi; ++y)
+      for (std::int64_t x = box[2].lo; x < box[2].hi; ++x) {
+        const std::int64_t e = array.layout.at({z, y, x});
+        element(array, e) = now;
+        wrote(array, e, 1);
+      }
+}
+
+float ProgramBench::value(const std::string& field, int slot, const ir::Extents& index) const {
+  const Array& array = arrays_.at(loop::field_key(field, parity_ == 0 ? slot : 1 - slot));
+  return element(array, array.layout.at(index));
 }
 
 std::map<std::string, std::vector<float>> ProgramBench::values() const {
@@ -113,8 +181,8 @@ std::map<std::string, std::vector<float>> ProgramBench::values() const {
 std::int64_t ProgramBench::largest() const {
   std::int64_t most = 0;
   for (const auto& [key, array] : arrays_) {
-    const std::int64_t origin = place(array, array.layout.origin);
-    most = std::max({most, std::abs(origin), std::abs(place(array, array.layout.size - 1) - origin)});
+    most = std::max({most, std::abs(origin(array)),
+                     std::abs(place(array, array.layout.size - 1) - origin(array))});
   }
   return most;
 }
@@ -137,7 +205,7 @@ const ProgramBench::Array* ProgramBench::find(const ir::ArrayArgument& argument)
 std::byte* ProgramBench::pointer(const ir::ArrayArgument& argument) const {
   const Array* const array = find(argument);
   if (array == nullptr) return nullptr;
-  return array->memory.data() + margin_bytes + place(*array, array->layout.origin) * element_bytes;
+  return array->memory.data() + margin_bytes + origin(*array) * element_bytes;
 }
 
 std::vector<std::byte> ProgramBench::arguments(const ir::CudaKernel& kernel, const sim::Kernel& compiled,
@@ -182,25 +250,33 @@ std::vector<std::byte> ProgramBench::arguments(const ir::CudaKernel& kernel, con
   return packed;
 }
 
-void ProgramBench::launch(const ir::CudaKernel& kernel) {
-  emit::CudaLaunch plan = emit::cuda_launch(program_, kernel, domain_, 1);
-  if (plan.empty()) return;
-  if (planes > 0 && kernel.march) {
-    plan.planes = planes;
-    plan.grid[1] = static_cast<std::uint32_t>((domain_.total(0) + planes - 1) / planes);
+emit::CudaLaunch ProgramBench::plan(const ir::CudaKernel& kernel) const {
+  emit::CudaLaunch plan = emit::cuda_launch(program_, kernel, domain_, options_.multiprocessors);
+  if (options_.planes > 0 && kernel.march && !plan.empty()) {
+    plan.planes = options_.planes;
+    plan.grid[1] = static_cast<std::uint32_t>((domain_.total(0) + plan.planes - 1) / plan.planes);
   }
+  return plan;
+}
+
+void ProgramBench::launch(const ir::CudaKernel& kernel, const std::vector<std::uint64_t>& blocks) {
+  const emit::CudaLaunch planned = plan(kernel);
+  if (planned.empty()) return;
   sim::Launch launch;
   launch.program = kernels_.get();
   launch.kernel = kernels_->find(kernel.name);
   if (launch.kernel == nullptr) throw InternalError("there is no kernel " + kernel.name);
-  launch.grid = plan.grid;
-  launch.block = plan.block;
-  launch.arguments = arguments(kernel, *launch.kernel, plan.planes);
+  launch.grid = planned.grid;
+  launch.block = planned.block;
+  launch.arguments = arguments(kernel, *launch.kernel, planned.planes);
   launch.operation = ++operations_;
   sim::RunOptions options;
-  options.shadow = count_ ? &shadow_ : nullptr;
+  options.mode = options_.mode;
+  options.shadow = &shadow_;
+  options.arithmetic = options_.mode == sim::Mode::check;
   options.counters = &counters[kernel.name];
-  options.count_sectors = count_;
+  options.count_sectors = options_.count;
+  options.blocks = blocks;
   sim::run(launch, options, findings);
 }
 
