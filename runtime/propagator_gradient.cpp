@@ -262,24 +262,27 @@ std::map<std::string, Traces> Propagator::Impl::run_keeping(const Shot& shot, st
   own.keep->keep(*own.history, 0);
   slopes.assign(own.receivers - shot.receivers.size(),
                 std::vector<double>(static_cast<std::size_t>(steps_), 0.0));
-  std::vector<double> samples(own.receivers);
-  const std::int64_t first = step_now_;
-  for (std::int64_t n = 0; n < steps_; ++n) {
-    if (options_.cancel && options_.cancel())
-      throw Cancelled(fmt::format("cancelled at step {} of shot {}", first + n, number));
-    for (int k = 0; k < substeps_; ++k) {
-      const std::int64_t slot = n * substeps_ + k + 1;
-      own.keep->bind(*own.history, slot);
-      own.keep->step((first + n) * substeps_ + k, k == 0 ? std::span<double>(samples) : std::span<double>());
-      own.keep->keep(*own.history, slot);
-    }
+  const std::int64_t first = step_now_, stride = own.keep->stride();
+  loop::Watch watch = watch_of(recorder, own.receivers, number, first);
+  watch.samples = [&](std::int64_t step, std::span<const double> samples) {
+    const std::int64_t n = step / substeps_ - first;
     recorder.put(n, samples);
     for (std::size_t k = 0; k < slopes.size(); ++k)
       slopes[k][static_cast<std::size_t>(n)] = samples[shot.receivers.size() + k];
-    step_now_ = first + n + 1;
-    tell(number, n + 1, 2 * steps_);
-    if ((n + 1) % guard_interval == 0 || n + 1 == steps_) guard(*own.keep, number, first + n);
+  };
+  for (std::int64_t n = 0; n < steps_;) {
+    if (options_.cancel && options_.cancel())
+      throw Cancelled(fmt::format("cancelled at step {} of shot {}", first + n, number));
+    const std::int64_t next = std::min(steps_, n + stride);
+    own.keep->steps((first + n) * substeps_, (next - n) * substeps_, substeps_, watch,
+                    {own.history.get(), n * substeps_ + 1, 1, true});
+    step_now_ = first + next;
+    tell(number, next, 2 * steps_, stride > 1);
+    if (next % guard_interval == 0 || next == steps_ || stride > 1)
+      own.keep->watch_magnitude(first + next, watch);
+    n = next;
   }
+  own.keep->finish(watch);
   return recorder.take();
 }
 
@@ -291,20 +294,29 @@ void Propagator::Impl::run_back(const Shot& shot, std::int64_t number, const Sho
   AdjointPoints back(own.compilation.adjoint, domain_, sensitivity, shot, points, substeps_);
   own.back->clear(number == 0);  // sums go on over the shots
   std::vector<ir::PointReceiver> taps = back.taps();
-  std::vector<double> found(taps.size());
+  loop::Watch watch;
+  watch.receivers = taps.size();
   own.back->set_points(back.residuals(sources, steps_), std::move(taps));
   const std::int64_t last = own.steps - 1;
   const std::int64_t first = (start_ ? start_->step : 0) * substeps_;
-  for (std::int64_t j = 0; j <= last; ++j) {
+  watch.samples = [&](std::int64_t j, std::span<const double> found) {
+    back.collect(first + last - j, found);
+  };
+  watch.magnitude = [&](std::int64_t done, double size) {
+    require_bounded(number, (last + 1 - done) / substeps_ + 1, size);
+  };
+  const std::int64_t stride = own.back->stride();
+  for (std::int64_t j = 0; j <= last;) {
     if (options_.cancel && j % substeps_ == 0 && options_.cancel())
       throw Cancelled(
           fmt::format("cancelled on the way back at step {} of shot {}", (last - j) / substeps_, number));
-    own.back->bind(*own.history, last - j + 1);
-    own.back->step(j, found);
-    back.collect(first + last - j, found);
-    if ((j + 1) % substeps_ == 0) tell(number, steps_ + (j + 1) / substeps_, 2 * steps_);
-    if ((j + 1) % guard_interval == 0 || j == last) guard(*own.back, number, (last - j) / substeps_);
+    const std::int64_t next = std::min(last + 1, j + (stride > 1 ? stride * substeps_ : 1));
+    own.back->steps(j, next - j, 1, watch, {own.history.get(), last - j + 1, -1, false});
+    if (next % substeps_ == 0) tell(number, steps_ + next / substeps_, 2 * steps_, stride > 1);
+    if (next % guard_interval == 0 || next > last || stride > 1) own.back->watch_magnitude(next, watch);
+    j = next;
   }
+  own.back->finish(watch);
   if (options.wavelets) result.wavelets.push_back(back.wavelets());
   back.strengths(models);
   own.take_injected(back);

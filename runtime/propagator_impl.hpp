@@ -150,15 +150,14 @@ class Propagator::Impl {
                                          std::int64_t shots, Clock::time_point begin);
   /// The seconds it took.
   double call_back(std::int64_t shot, std::int64_t step);
-  void guard(const loop::Engine& engine, std::int64_t shot, std::int64_t step) const;
   /// Throws RuntimeError where `size` is no magnitude of a field after `step` samples.
   void require_bounded(std::int64_t shot, std::int64_t step, double size) const;
   /// Puts samples into `recorder`, whose first is sample `first` since t0, and looks at magnitudes.
   loop::Watch watch_of(TraceRecorder& recorder, std::size_t receivers, std::int64_t shot,
                        std::int64_t first) const;
   void finish_timings();
-  /// Tells options_.progress, now and then, that `step` of `steps` are done in a shot.
-  void tell(std::int64_t shot, std::int64_t step, std::int64_t steps) const;
+  /// Tells options_.progress, now and then or always, that `step` of `steps` are done in a shot.
+  void tell(std::int64_t shot, std::int64_t step, std::int64_t steps, bool always) const;
 
   mutable const std::fenv_t* caller_ = nullptr;  ///< of the present call
   mutable bool foreign_ = false;                 ///< the exception on its way is a callback's

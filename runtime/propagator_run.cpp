@@ -82,10 +82,6 @@ double Propagator::Impl::call_back(std::int64_t shot, std::int64_t step) {
   return since(begin);
 }
 
-void Propagator::Impl::guard(const loop::Engine& engine, std::int64_t shot, std::int64_t step) const {
-  require_bounded(shot, step + 1, engine.magnitude());
-}
-
 void Propagator::Impl::require_bounded(std::int64_t shot, std::int64_t step, double size) const {
   if (size <= largest_amplitude) return;
   throw RuntimeError(
@@ -95,8 +91,8 @@ void Propagator::Impl::require_bounded(std::int64_t shot, std::int64_t step, dou
                   std::isnan(size) ? "is no longer finite" : fmt::format("has grown to {:.3g}", size)));
 }
 
-void Propagator::Impl::tell(std::int64_t shot, std::int64_t step, std::int64_t steps) const {
-  if (options_.progress && (step % 10 == 1 || step == steps)) options_.progress({shot, shots_, step, steps});
+void Propagator::Impl::tell(std::int64_t shot, std::int64_t step, std::int64_t steps, bool always) const {
+  if (options_.progress && (always || step % 10 == 1 || step == steps)) options_.progress({shot, shots_, step, steps});
 }
 
 void Propagator::Impl::finish_timings() {

@@ -70,6 +70,8 @@ class Device {
   virtual ~Device() = default;
 
   virtual std::string name() const = 0;
+  /// Whether Buffer::data() is an address of the host's.
+  virtual bool host_memory() const { return true; }
   /// False after an error that leaves in doubt what is on it: then it is to be made anew.
   virtual bool sound() const { return true; }
   /// Threads that run kernels, at most: fewer than asked for only beside another device with fewer.

@@ -74,16 +74,17 @@ cuda::KernelLaunch CudaBinder::launch(std::size_t number, int parity) {
   return launch;
 }
 
-std::vector<CudaExternal> CudaBinder::externals() const {
+std::vector<CudaExternal> CudaBinder::externals(std::size_t number) const {
   std::vector<CudaExternal> result;
-  for (std::size_t k = 0; k < program_.kernels.size(); ++k) {
-    const ir::CudaKernel& kernel = program_.kernels[k];
-    for (std::size_t a = 0; a < kernel.arguments.size(); ++a) {
-      if (kernel.arguments[a].kind != Kind::array) continue;
-      const ir::ArrayArgument& array = sweep(kernel).arrays[at(kernel.arguments[a].array)];
-      if (array.kind == ir::ArrayKind::field && program_.set.program.field(array.name).saved)
-        result.push_back({array.name, array.slot == 1, k, a});
-    }
+  const ir::CudaKernel& kernel = program_.kernels.at(number);
+  for (std::size_t a = 0; a < kernel.arguments.size(); ++a) {
+    if (kernel.arguments[a].kind != Kind::array) continue;
+    const ir::ArrayArgument& array = sweep(kernel).arrays[at(kernel.arguments[a].array)];
+    if (array.kind != ir::ArrayKind::field) continue;
+    const ir::Field& field = program_.set.program.field(array.name);
+    // Slot 1 of what an adjoint reads is the level before; of what a forward step keeps, the one written.
+    const bool before = field.saved ? array.slot == 1 : array.slot == 0;
+    if (field.saved || field.apart) result.push_back({array.name, before, a});
   }
   return result;
 }
@@ -97,7 +98,7 @@ cuda::DevicePointer CudaBinder::array(const ir::ArrayArgument& argument, int par
     if (arrays_.all().find(key) == arrays_.all().end()) return 0;  // a side without a layer
   } else if (argument.kind == ir::ArrayKind::field) {
     const ir::Field& field = program_.set.program.field(argument.name);
-    if (field.saved) return 0;
+    if (field.saved || field.apart) return 0;
     const int now = field.time_order == 2 ? parity : 0;
     key = field_key(argument.name, field.time_order == 2 && argument.slot != 0 ? 1 - now : now);
   }

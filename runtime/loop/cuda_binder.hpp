@@ -14,11 +14,11 @@
 
 namespace ondula::loop {
 
-/// A kernel's argument that is an array of the history.
+/// A kernel's argument that is an array of the history: of the step's slot, or of the slot before.
 struct CudaExternal {
   std::string field;
   bool previous = false;
-  std::size_t kernel = 0, argument = 0;
+  std::size_t argument = 0;
 };
 
 /// Makes the launches of one engine, and holds what they point to besides the arrays; what it is given must
@@ -31,7 +31,8 @@ class CudaBinder {
   /// tells which slot of second-order fields holds the present (arrays.hpp). Fields of the history have no
   /// array yet: their arguments are null. The context must be current.
   cuda::KernelLaunch launch(std::size_t number, int parity);
-  std::vector<CudaExternal> externals() const;
+  /// Of the program's kernel `number`.
+  std::vector<CudaExternal> externals(std::size_t number) const;
 
  private:
   const ir::Kernel& sweep(const ir::CudaKernel& kernel) const;

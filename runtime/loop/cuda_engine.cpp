@@ -7,16 +7,17 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <mutex>
 #include <utility>
 
 #include "compiler/error.hpp"
 #include "compiler/passes/surface.hpp"
 #include "runtime/loop/arrays.hpp"
 #include "runtime/loop/coefficient_array.hpp"
-#include "runtime/loop/cuda_binder.hpp"
 #include "runtime/loop/cuda_halo.hpp"
 #include "runtime/loop/cuda_magnitude.hpp"
 #include "runtime/loop/cuda_points.hpp"
+#include "runtime/loop/cuda_step.hpp"
 #include "runtime/loop/cuda_stepper.hpp"
 #include "runtime/loop/factor.hpp"
 #include "runtime/loop/history.hpp"
@@ -39,32 +40,18 @@ class CudaEngine final : public Engine {
         halo_(std::max(common_halo(set_), setup.least_halo)),
         module_(device.load(*kernels_->module)),
         arrays_(plan_arrays(set_, setup.domain, sizeof(Real), halo_), device, sizeof(Real)),
-        binder_(kernels_->program, setup_, device_, *module_, arrays_, halo_),
+        maker_(kernels_->program, setup_, device_, *module_, arrays_, halo_),
         points_(device, setup.dtype) {
-    const bool first_order = set_.program.first_order();
-    const Layout full = full_layout(setup.domain, halo_, sizeof(Real));
     std::size_t states = 0;
     for (const ir::Field& field : set_.program.fields) {
       if (field.strip_axis >= 0 || field.saved) continue;
       ++states;
-      if (field.accumulator) continue;
-      two_levels_ |= field.time_order == 2;
-      halos_.emplace(field.name,
-                     CudaHalo(setup.domain, field, first_order, halo_, full, setup.dtype, device_));
+      two_levels_ |= !field.accumulator && field.time_order == 2;
     }
     clear(true);
     upload_profiles();
-    externals_ = binder_.externals();
     stepper_ = std::make_unique<CudaStepper>(device_, *module_, setup.dtype, two_levels_, graphs);
     magnitude_ = std::make_unique<CudaMagnitude>(device_, *module_, setup.dtype, states);
-    const cuda::Scope scope(*device_.session());
-    for (const int parity : {0, 1}) {
-      for (std::size_t k = 0; k < kernels_->program.kernels.size(); ++k)
-        launches_[at(parity)].push_back(binder_.launch(k, parity));
-    }
-    halo_function_ = module_->function("ondula_halo");
-    inject_function_ = module_->function("ondula_inject");
-    sample_function_ = module_->function("ondula_sample");
   }
 
   void set_models(const Models& models) override {
@@ -99,6 +86,7 @@ class CudaEngine final : public Engine {
   }
 
   void clear(bool sums) override {
+    forget_values();
     if (stepper_) stepper_->drop();
     if (magnitude_) magnitude_->forget();
     for (auto& [key, array] : arrays_.all()) {
@@ -108,40 +96,53 @@ class CudaEngine final : public Engine {
     parity_ = 0;  // so that every shot's steps are the same launches
   }
 
+  /// Rows are asked for one by one, from many threads: the whole array comes down with the first.
   std::vector<double> values(const std::string& name, const ir::Box& box) const override {
-    std::vector<double> result;
-    const std::int64_t count = box[0].size() * box[1].size() * box[2].size();
-    if (count == 0) return result;
     const Arrays::Array& array = arrays_.at(field_key(name, slot(set_.program.field(name), 0)));
-    // The stretch of memory from the box's first entry to its last.
-    const ir::Extents first{box[0].lo, box[1].lo, box[2].lo};
-    const std::int64_t begin = array.layout.at(first);
-    const std::int64_t end = array.layout.at({box[0].hi - 1, box[1].hi - 1, box[2].hi - 1}) + 1;
-    std::vector<Real> data(at(end - begin));
-    device_.download(array.buffer, at(begin) * sizeof(Real), data.data(), data.size() * sizeof(Real));
-    result.reserve(at(count));
+    const std::vector<Real>& data = downloaded(name, array);
+    std::vector<double> result;
+    result.reserve(at(box[0].size() * box[1].size() * box[2].size()));
     ir::Extents i{};
     for (i[0] = box[0].lo; i[0] < box[0].hi; ++i[0]) {
       for (i[1] = box[1].lo; i[1] < box[1].hi; ++i[1]) {
         for (i[2] = box[2].lo; i[2] < box[2].hi; ++i[2])
-          result.push_back(static_cast<double>(data[at(array.layout.at(i) - begin)]));
+          result.push_back(static_cast<double>(data[at(array.layout.at(i))]));
       }
     }
     return result;
   }
 
   std::unique_ptr<History> make_history(const std::vector<ir::Save>& saves, std::int64_t slots) override {
-    return std::make_unique<DeviceHistory>(device_, saves, slots,
-                                           full_layout(setup_.domain, halo_, sizeof(Real)), sizeof(Real));
+    auto history = std::make_unique<DeviceHistory>(
+        device_, saves, slots, full_layout(setup_.domain, halo_, sizeof(Real)), sizeof(Real));
+    for (std::size_t s = 0; s < saves.size(); ++s) {
+      // Steps write where the field lives; around it they read zeros.
+      const bool apart = set_.program.field(saves[s].field).apart;
+      for (std::int64_t slot = 0; apart && slot < slots; ++slot) device_.fill_zero(history->buffer(s, slot));
+    }
+    return history;
   }
 
-  void bind(History& history, std::int64_t slot) override { kept_ = {&history, slot, 1, false}; }
+  void bind(History& history, std::int64_t slot) override {
+    auto& kept = dynamic_cast<DeviceHistory&>(history);
+    kept_ = {&history, slot, 1, false};
+    stepped_ = slot == 0;
+    for (const ir::Field& field : set_.program.fields) {
+      if (!field.apart) continue;
+      const std::size_t save = kept.find(field.name);
+      for (int own = 0; own < 2; ++own) {
+        const std::int64_t from = slot - 1 + own;
+        arrays_.at(field_key(field.name, own)).buffer =
+            from < 0 ? device::Buffer() : device::Buffer::view(kept.buffer(save, from));
+      }
+    }
+  }
 
   void keep(History& history, std::int64_t slot) const override {
     auto& kept = dynamic_cast<DeviceHistory&>(history);
     for (std::size_t s = 0; s < kept.saves().size(); ++s) {
       const ir::Field& field = set_.program.field(kept.saves()[s].field);
-      if (field.saved) continue;  // written there by the step
+      if (field.saved || field.apart) continue;  // written there by the step
       device_.copy(arrays_.at(field_key(field.name, this->slot(field, 0))).buffer, kept.buffer(s, slot));
     }
   }
@@ -152,6 +153,7 @@ class CudaEngine final : public Engine {
       throw InternalError(
           fmt::format("field {}: {} values for {} points", name, values.size(), setup_.domain.points()));
     }
+    forget_values();
     auto& array = arrays_.at(field_key(name, slot(field, level)));
     std::vector<Real> data(at(array.layout.size), Real(0));
     each_live_row(field, [&](const ir::Extents& row, const ir::Range& live, std::int64_t flat) {
@@ -160,7 +162,7 @@ class CudaEngine final : public Engine {
     });
     device_.upload(array.buffer, 0, data.data(), data.size() * sizeof(Real));
     const cuda::Scope scope(*device_.session());
-    for (const cuda::KernelLaunch& launch : halos_.at(name).launches(array.buffer, halo_function_))
+    for (const cuda::KernelLaunch& launch : maker_.halo(name, array.buffer))
       device_.enqueue(launch, device_.stream());
   }
 
@@ -230,6 +232,7 @@ class CudaEngine final : public Engine {
   void steps(std::int64_t first, std::int64_t count, std::int64_t every, const Watch& watch,
              const Kept& kept) override {
     ready_steps(every);
+    forget_values();
     if (kept.history == nullptr) {
       parity_ = stepper_->run(first, count, every, parity_, watch);
       return;
@@ -237,13 +240,12 @@ class CudaEngine final : public Engine {
     auto& history = dynamic_cast<DeviceHistory&>(*kept.history);
     CudaHooks hooks;
     hooks.before = [&](CudaStep& step, std::int64_t number) {
-      for (const CudaExternal& external : externals_) {
-        const std::int64_t slot = kept.slot + number * kept.towards - (external.previous ? 1 : 0);
-        bind_external(step, external, history, slot);
-      }
+      bind(*kept.history, kept.slot + number * kept.towards);
+      for (CudaItem& item : step) bind_kept(item, history);
     };
     hooks.after = [&](std::int64_t number) {
       if (two_levels_) parity_ = 1 - parity_;
+      stepped_ = true;
       if (kept.keep) keep(history, kept.slot + number * kept.towards);
     };
     stepper_->run(first, count, every, parity_, watch, &hooks);
@@ -265,22 +267,25 @@ class CudaEngine final : public Engine {
   }
 
   void restore(const Snapshot& snapshot) override {
+    forget_values();
     restore_fields(snapshot, arrays_, device_, [this](const ArrayKey& key) { return level_of(key); });
   }
 
   double magnitude() const override { return magnitude_->now(state_arrays()); }
 
  private:
-  /// Which slot holds a level now: second-order fields rotate.
+  /// Which slot holds a level now: second-order fields rotate; of what is kept where it is written slot 1 is
+  /// the present between steps.
   int slot(const ir::Field& field, int level) const {
+    if (field.apart) return stepped_ || level == 1 ? 1 : 0;
     if (field.time_order != 2) return 0;
     return level == 0 ? parity_ : 1 - parity_;
   }
 
   /// The level an array holds now.
   int level_of(const ArrayKey& key) const {
-    const bool levels = key.side < 0 && set_.program.field(key.name).time_order == 2;
-    return levels && key.slot != parity_ ? -1 : 0;
+    const ir::Field& field = set_.program.field(key.name);
+    return key.side < 0 && field.slots() == 2 && key.slot != slot(field, 0) ? -1 : 0;
   }
 
   static void put(std::vector<Real>& values, const Layout& layout, const ir::Extents& first,
@@ -348,82 +353,41 @@ class CudaEngine final : public Engine {
     const bool was_stale = std::exchange(stale_, true);
     stale_ = stepper_->reserve(every, points_.sources(), points_.rows()) || was_stale;
     if (!stale_) return;
-    stepper_->set_steps({step_of(0), step_of(1)});
+    const CudaRows rows{stepper_->clock(), stepper_->samples(), stepper_->record()};
+    stepper_->set_steps({maker_.step(0, points_, rows), maker_.step(1, points_, rows)});
     stale_ = false;
   }
 
-  /// The launches of one step while slot `parity` of second-order fields holds the present.
-  CudaStep step_of(int parity) const {
-    CudaStep step;
-    const auto array = [&](const std::string& name, bool next) -> const Arrays::Array& {
-      const bool rotates = set_.program.field(name).time_order == 2;
-      return arrays_.at(field_key(name, rotates ? (next ? 1 - parity : parity) : 0));
-    };
-    for (const ir::Stage& stage : kernels_->program.stages) {
-      if (stage.kernel >= 0) {
-        CudaItem item{CudaItem::Kind::kernel, launches_[at(parity)][at(stage.kernel)], 0};
-        item.number = stage.kernel;
-        if (item.launch.grid[0] > 0) step.push_back(std::move(item));
-        continue;
-      }
-      const ir::Operation& operation = set_.program.operations[at(stage.operation)];
-      if (const auto* sample = std::get_if<ir::Sample>(&operation)) {
-        const auto found = points_.records().find(sample->field);
-        if (found != points_.records().end()) add_sample(step, found->second, array(sample->field, false));
-      }
-      if (const auto* injection = std::get_if<ir::Injection>(&operation)) {
-        const auto found = points_.injections().find(stage.operation);
-        if (found != points_.injections().end())
-          add_injection(step, found->second, array(injection->field, true));
-      }
-      if (const auto* halo = std::get_if<ir::Halo>(&operation)) {
-        for (cuda::KernelLaunch& launch :
-             halos_.at(halo->field).launches(array(halo->field, true).buffer, halo_function_))
-          step.push_back({CudaItem::Kind::kernel, std::move(launch), 0});
-      }
+  /// Addresses of the slot that is bound.
+  void bind_kept(CudaItem& item, DeviceHistory& history) const {
+    for (const CudaKept& kept : item.kept) {
+      const std::int64_t from = kept_.slot - (kept.previous ? 1 : 0);
+      item.launch.arguments.at(kept.argument) =
+          cuda::address(history.buffer(history.find(kept.field), from)) +
+          static_cast<cuda::DevicePointer>(kept.offset) * sizeof(Real);
     }
-    return step;
   }
 
-  static cuda::KernelLaunch over(cuda::Function function, std::int64_t count) {
-    constexpr std::int64_t threads = 128;
-    cuda::KernelLaunch launch;
-    launch.function = function;
-    launch.grid = {static_cast<std::uint32_t>((count + threads - 1) / threads), 1, 1};
-    launch.block = {static_cast<std::uint32_t>(threads), 1, 1};
-    return launch;
-  }
-
-  void add_sample(CudaStep& step, const CudaTaps& taps, const Arrays::Array& array) const {
-    if (taps.groups == 0) return;
-    CudaItem item{CudaItem::Kind::sample, over(sample_function_, taps.groups), 0};
-    item.launch.add(cuda::address(array.buffer)).add(taps.cells.address()).add(taps.first.address());
-    item.launch.add(taps.weight.address()).add(taps.of.address()).add(stepper_->record());
-    item.launch.add(stepper_->clock());
-    item.argument = item.launch.arguments.size();
-    item.launch.add(std::int64_t{0}).add(taps.groups).add(points_.rows());
-    step.push_back(std::move(item));
-  }
-
-  void add_injection(CudaStep& step, const CudaTaps& taps, const Arrays::Array& array) const {
-    if (taps.groups == 0) return;
-    CudaItem item{CudaItem::Kind::injection, over(inject_function_, taps.groups), 0};
-    item.launch.add(cuda::address(array.buffer)).add(taps.cells.address()).add(taps.first.address());
-    item.launch.add(taps.weight.address()).add(taps.of.address()).add(stepper_->samples());
-    item.launch.add(stepper_->clock());
-    item.argument = item.launch.arguments.size();
-    item.launch.add(std::int64_t{0}).add(taps.groups).add(points_.sources());
-    step.push_back(std::move(item));
-  }
-
-  static void bind_external(CudaStep& step, const CudaExternal& external, DeviceHistory& history,
-                            std::int64_t slot) {
-    const auto data = cuda::address(history.buffer(history.find(external.field), slot)) +
-                      static_cast<cuda::DevicePointer>(history.layout().origin) * sizeof(Real);
-    for (CudaItem& item : step) {
-      if (item.number == static_cast<int>(external.kernel))
-        item.launch.arguments.at(external.argument) = data;
+  /// Of the present, until something changes it.
+  const std::vector<Real>& downloaded(const std::string& name, const Arrays::Array& array) const {
+    const std::lock_guard lock(values_mutex_);
+    const auto [found, fresh] = values_.try_emplace(name);
+    if (fresh) {
+      std::vector<Real> data(at(array.layout.size));
+      try {
+        device_.download(array.buffer, 0, data.data(), data.size() * sizeof(Real));
+      } catch (...) {
+        values_.erase(found);
+        throw;
+      }
+      found->second = std::move(data);
     }
+    return found->second;
+  }
+
+  void forget_values() {
+    const std::lock_guard lock(values_mutex_);
+    values_.clear();
   }
 
   std::vector<CudaMagnitude::Array> state_arrays() const {
@@ -443,18 +407,17 @@ class CudaEngine final : public Engine {
   int halo_;
   std::unique_ptr<cuda::LoadedModule> module_;
   Arrays arrays_;
-  CudaBinder binder_;
+  CudaStepMaker maker_;
   CudaPoints points_;
+  mutable std::mutex values_mutex_;
+  mutable std::map<std::string, std::vector<Real>> values_;  ///< arrays that values() was asked for
   bool two_levels_ = false;
   bool stale_ = true;  ///< the stepper's launches are not those of the present points
   int parity_ = 0;
+  bool stepped_ = false;  ///< since the history's slot was bound
   const Models* models_ = nullptr;
   std::unique_ptr<PaddedModel> padded_;
-  std::map<std::string, CudaHalo> halos_;
-  std::array<std::vector<cuda::KernelLaunch>, 2> launches_;
-  std::vector<CudaExternal> externals_;
   Kept kept_;  ///< what bind() told
-  cuda::Function halo_function_ = nullptr, inject_function_ = nullptr, sample_function_ = nullptr;
   std::unique_ptr<CudaMagnitude> magnitude_;
   std::unique_ptr<CudaStepper> stepper_;
 };

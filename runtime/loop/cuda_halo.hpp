@@ -21,7 +21,8 @@ class CudaHalo {
   /// What the constructor allocates.
   static std::size_t bytes(const ir::Domain& domain, const ir::Field& field, bool first_order, int halo,
                            DType dtype);
-  /// The launches that fill `array`'s halo, in order; `function` is ondula_halo.
+  /// The launches that fill `array`'s halo, in order; `function` is ondula_halo, whose first argument is the
+  /// array, from its origin on.
   std::vector<cuda::KernelLaunch> launches(const device::Buffer& array, cuda::Function function) const;
 
  private:

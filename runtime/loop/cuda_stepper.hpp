@@ -8,27 +8,17 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <string>
 #include <tuple>
 #include <vector>
 
 #include "compiler/ir/points.hpp"
 #include "runtime/device/cuda/device.hpp"
 #include "runtime/loop/cuda_points.hpp"
+#include "runtime/loop/cuda_step.hpp"
 #include "runtime/loop/watch.hpp"
 
 namespace ondula::loop {
-
-/// One launch of a step. `argument` of an injection is its step, of a sample its row, after the clock's.
-struct CudaItem {
-  enum class Kind { kernel, injection, sample };
-  Kind kind = Kind::kernel;
-  cuda::KernelLaunch launch;
-  std::size_t argument = 0;
-  int number = -1;  ///< of the program's kernel; -1: none of these
-};
-
-/// A step's launches in order.
-using CudaStep = std::vector<CudaItem>;
 
 /// What a caller does around each step of a run, which then goes without graphs: `before` may change the
 /// step's launches, `after` enqueues on the device's stream. Steps are counted from the run's first.

@@ -6,7 +6,8 @@ namespace ondula::loop {
 
 DeviceHistory::DeviceHistory(device::Device& device, std::vector<ir::Save> saves, std::int64_t slots,
                              const Layout& layout, std::size_t element_bytes)
-    : saves_(std::move(saves)),
+    : device_(device),
+      saves_(std::move(saves)),
       layout_(layout),
       element_bytes_(element_bytes),
       buffers_(static_cast<std::size_t>(slots)) {
@@ -24,12 +25,19 @@ void DeviceHistory::add_squares(const ir::Domain& domain, std::int64_t slot,
                                 const std::vector<ir::Box>& lives, std::vector<double>& nodes) const {
   for (std::size_t s = 0; s < saves_.size(); ++s) {
     const device::Buffer& buffer = buffers_.at(static_cast<std::size_t>(slot)).at(s);
+    std::vector<std::byte> copy;
+    const void* data = buffer.data();
+    if (!device_.host_memory()) {
+      copy.resize(buffer.bytes());
+      device_.download(buffer, 0, copy.data(), copy.size());
+      data = copy.data();
+    }
     each_model_node(domain, [&](const ir::Extents& i, std::size_t flat) {
       if (!holds(lives.at(s), i)) return;  // nothing was ever written there
       const auto element = static_cast<std::size_t>(layout_.at(i));
       const double value = element_bytes_ == sizeof(float)
-                               ? static_cast<double>(static_cast<const float*>(buffer.data())[element])
-                               : static_cast<const double*>(buffer.data())[element];
+                               ? static_cast<double>(static_cast<const float*>(data)[element])
+                               : static_cast<const double*>(data)[element];
       nodes[flat] += value * value;
     });
   }

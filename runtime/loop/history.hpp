@@ -46,6 +46,7 @@ class DeviceHistory final : public History {
   std::size_t find(const std::string& field) const;
 
  private:
+  const device::Device& device_;
   std::vector<ir::Save> saves_;
   Layout layout_;
   std::size_t element_bytes_;

@@ -63,6 +63,7 @@ class Device final : public device::Device {
   ~Device() override;
 
   std::string name() const override;
+  bool host_memory() const override { return false; }
   int threads() const override { return host_->threads(); }
   device::Buffer allocate(std::size_t bytes) override;
   void fill_zero(device::Buffer& buffer) override;
