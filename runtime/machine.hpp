@@ -42,7 +42,8 @@ class Machine {
   /// Finds compiler, driver and device; before compile(). Throws RuntimeError saying what is missing,
   /// UserError for a device that is not there.
   void ready();
-  /// From several threads at once. `least_halo` as in EngineSetup.
+  /// From several threads at once, but for CUDA where compilations share a pool of expressions. `least_halo`
+  /// as in EngineSetup.
   StepKernels compile(const passes::Compilation& compilation, const ir::Domain& domain, int least_halo) const;
   /// Null for the reference.
   std::unique_ptr<device::Device> make_device() const;

@@ -220,7 +220,9 @@ void Propagator::Impl::ready_adjoint(const GradientOptions& options) {
       return machine_.compile(c, domain_, fresh->least_halo());
     };
     if (!machine_.reference()) {
-      auto back = std::async(std::launch::async, [&] { return compile(fresh->compilation.backward); });
+      // Scheduling for CUDA adds expressions to the pool that both share, which takes one thread.
+      const auto policy = machine_.cuda() ? std::launch::deferred : std::launch::async;
+      auto back = std::async(policy, [&] { return compile(fresh->compilation.backward); });
       fresh->keep_kernels = compile(fresh->compilation.forward);
       fresh->back_kernels = back.get();
     }
