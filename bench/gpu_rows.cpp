@@ -32,7 +32,10 @@ Kernels kernels_of(const GpuCase& gpu, const Setup& setup, bool gradient) {
         report_cuda(cuda_text_of(setup.equation, options), options.architecture, *gpu.compiler());
     result.bytes += report.memory_bytes();
     for (const CudaKernelReport& kernel : report.kernels)
-      result.list.push_back({{"name", kernel.kernel.name},
+      result.list.push_back({{"step", direction == Direction::keeping   ? "keeping"
+                                      : direction == Direction::adjoint ? "adjoint"
+                                                                        : "forward"},
+                             {"name", kernel.kernel.name},
                              {"block", fmt::format("{}x{}", kernel.kernel.block[0], kernel.kernel.block[1])},
                              {"registers", kernel.use.registers},
                              {"spill_bytes", kernel.use.stack_bytes},

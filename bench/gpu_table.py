@@ -86,10 +86,10 @@ def measured(report):
         rate = [f"{row['padded_gpoints_s']:.3f}", f"{row['bytes_per_point']:.0f}", f"{row['achieved_gb_s']:.1f}",
                 f"{100 * row['fraction_of_copy']:.0f} %" if "fraction_of_copy" in row else ""]
         note = "fits L2" if row.get("fits_l2") else ""
-        rows.append(name + [f"{row['first_s']:.3f}", f"{row['median_s']:.4f}", f"{row['device_bytes'] / 2**30:.2f}"] +
+        rows.append(name + [f"{row['first_s']:.3f}", f"{row['median_s']:.4f}", f"{row['device_bytes'] / 2**20:.1f}"] +
                     (rate if "achieved_gb_s" in row else [""] * 4) + [note])
     return ["", "the baseline's rows, float32, order 4 (full: a gradient, what it needs of every step kept)"] + columns(
-        ["case", "workload", "nodes", "steps", "layer", "first s", "s", "GiB", "Gpoints/s", "B/point", "GB/s", "of copy", ""], rows) + [
+        ["case", "workload", "nodes", "steps", "layer", "first s", "s", "MiB", "Gpoints/s", "B/point", "GB/s", "of copy", ""], rows) + [
         "s: median of calls after the first; Gpoints/s: padded, of the steps alone; B/point: DRAM bytes of an interior point and step by the "
         "kernels' manifest,", "layers' extra bytes not counted; GB/s: that times points over time; of copy: over three reads, one in-place write"]
 
@@ -98,11 +98,11 @@ def used(report):
     rows, seen = [], set()
     for row in report["rows"]:
         for kernel in row.get("kernels", []):
-            if kernel["name"] not in seen:
-                seen.add(kernel["name"])
-                rows.append([kernel["name"], kernel["block"], kernel["registers"], kernel["spill_bytes"], f"{kernel['dram_bytes']:.0f}"])
-    return ["", "kernels, from their cubins; DRAM: bytes per point by the manifest"] + columns(
-        ["kernel", "block", "registers", "spill B", "DRAM B"], rows)
+            if (kernel["step"], kernel["name"]) not in seen:
+                seen.add((kernel["step"], kernel["name"]))
+                rows.append([kernel["name"], kernel["step"], kernel["block"], kernel["registers"], kernel["spill_bytes"], f"{kernel['dram_bytes']:.0f}"])
+    return ["", "kernels, from their cubins (keeping: the forward step of a gradient); DRAM: bytes per point by the manifest"] + columns(
+        ["kernel", "step", "block", "registers", "spill B", "DRAM B"], rows)
 
 
 def profiled(report):
