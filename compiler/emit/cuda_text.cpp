@@ -256,6 +256,21 @@ class KernelPrinter {
     out_.line("{}{}[{}] = {};", when.empty() ? "" : "if (" + when + ") ", store.array, at, value);
   }
 
+  /// Where some fields live beyond faces, the layers' arrays of the others end before the box does: when the
+  /// block's stores count.
+  std::string besides(const ir::CudaBlock& block) const {
+    const bool beyond =
+        std::any_of(kernel_.ranges.begin(), kernel_.ranges.end(),
+                    [&](const ir::CudaRange& r) { return program_.field(r.field).beyond_axis >= 0; });
+    std::set<std::string> conditions;
+    for (const ir::CudaPiece& piece : block.pieces) {
+      for (const ir::CudaStore& store : piece.stores) conditions.insert(guards(store));
+    }
+    if (!beyond || conditions.contains("")) return "";
+    if (conditions.size() == 1) return *conditions.begin();
+    return fmt::format("(({}))", fmt::join(conditions, ") || ("));
+  }
+
   /// Strips do not meet; aprons may, where a grid is narrow, and then both sides act, minus first.
   void layer(const ir::CudaBlock& block) {
     const ir::CudaRegion& region = kernel_.regions[static_cast<std::size_t>(block.region)];
@@ -264,15 +279,20 @@ class KernelPrinter {
     const auto within = [&](const std::string& side) {
       return fmt::format("{0} >= {1}_{2}_begin && {0} < {1}_{2}_end", at, name, side);
     };
+    const std::string live = besides(block);
     if (region.kind == ir::RegionKind::strip) {
-      out_.open("if (({}) || ({}))", within("lo"), within("hi"));
+      const std::string sides = fmt::format("({}) || ({})", within("lo"), within("hi"));
+      if (live.empty())
+        out_.open("if ({})", sides);
+      else
+        out_.open("if ({} && ({}))", live, sides);
       if (!block.strips.empty()) out_.line("const bool high = {} >= {}_hi_begin;", at, name);
     } else {
       out_.line("#pragma unroll 1");
       out_.open("for (int side = 0; side < 2; ++side)");
       out_.line("const bool high = side == 1;");
       out_.line("const bool within = high ? {} : {};", within("hi"), within("lo"));
-      out_.line("if (!within) continue;");
+      out_.line("if ({}) continue;", live.empty() ? "!within" : fmt::format("!(within && {})", live));
     }
     for (const std::string& strip : block.strips) sides(strip);
     declared_.clear();

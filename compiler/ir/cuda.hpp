@@ -29,6 +29,7 @@ struct CudaRegion {
   RegionKind kind = RegionKind::strip;
   int axis = 0;
   bool half = false;
+  std::string beyond;  ///< a field whose strips go on beyond the faces as it does; empty: up to them
   friend bool operator==(const CudaRegion&, const CudaRegion&) = default;
 };
 

@@ -141,8 +141,9 @@ std::vector<CudaArgument> cuda_arguments(const ir::KernelSet& set, const ir::Cud
 }
 
 std::string cuda_region_name(const ir::Program& program, const ir::CudaRegion& region) {
-  return fmt::format("{}_{}{}", region.kind == ir::RegionKind::strip ? "strip" : "apron",
-                     program.axes[static_cast<std::size_t>(region.axis)], region.half ? "_half" : "");
+  return fmt::format("{}_{}{}{}", region.kind == ir::RegionKind::strip ? "strip" : "apron",
+                     program.axes[static_cast<std::size_t>(region.axis)], region.half ? "_half" : "",
+                     region.beyond.empty() ? "" : "_beyond");
 }
 
 bool cuda_guarded(const ir::CudaKernel& kernel, int range) {

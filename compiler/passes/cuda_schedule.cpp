@@ -27,7 +27,7 @@ auto live_key(const ir::Field& field, int axis) {
   const bool indexed =
       std::find(field.component.begin(), field.component.end(), axis) != field.component.end();
   return std::tuple(half, field.everywhere && !half, plain ? 0 : static_cast<int>(field.kind) + 1,
-                    !plain && indexed);
+                    !plain && indexed, field.beyond_axis == axis ? field.beyond : -1);
 }
 
 /// What a piece reads and writes, by local name.
@@ -121,7 +121,15 @@ class Scheduler {
     if (piece.region.kind == RegionKind::live) return -1;
     const ir::Field& field = program().field(piece.live_field);
     const bool half = field.stagger[static_cast<std::size_t>(piece.region.axis)] != 0;
-    const ir::CudaRegion region{piece.region.kind, piece.region.axis, half};
+    ir::CudaRegion region{piece.region.kind, piece.region.axis, half, ""};
+    if (region.kind == RegionKind::strip && field.beyond_axis == region.axis) {
+      // Fluxes along one axis live beyond its faces alike.
+      for (const ir::CudaRegion& other : kernel_.regions) {
+        if (other.axis == region.axis && !other.beyond.empty() && other.half == half)
+          region.beyond = other.beyond;
+      }
+      if (region.beyond.empty()) region.beyond = piece.live_field;
+    }
     const auto known = std::find(kernel_.regions.begin(), kernel_.regions.end(), region);
     if (known != kernel_.regions.end()) return static_cast<int>(known - kernel_.regions.begin());
     kernel_.regions.push_back(region);

@@ -116,9 +116,8 @@ class CudaEngine final : public Engine {
     auto history = std::make_unique<DeviceHistory>(
         device_, saves, slots, full_layout(setup_.domain, halo_, sizeof(Real)), sizeof(Real));
     for (std::size_t s = 0; s < saves.size(); ++s) {
-      // Steps write where the field lives; around it they read zeros.
-      const bool apart = set_.program.field(saves[s].field).apart;
-      for (std::int64_t slot = 0; apart && slot < slots; ++slot) device_.fill_zero(history->buffer(s, slot));
+      // Steps write where a field lives; around it they read zeros, and what no store takes.
+      for (std::int64_t slot = 0; slot < slots; ++slot) device_.fill_zero(history->buffer(s, slot));
     }
     return history;
   }
