@@ -126,7 +126,7 @@ TEST_CASE("gpu-check: a copy of the tree is built without LLVM and checked on a 
   const Outcome outcome = run_program({"--quick", "--no-profiler", "--seconds", "3000"}, start);
   CAPTURE(outcome.err);
   CHECK(outcome.status == 0);
-  CHECK(!filesystem::exists(copy / "build/gpu-check/runtime/clang/libondula-clang.so"));
+  CHECK(!filesystem::exists(copy / "build-gpu-check/runtime/clang/libondula-clang.so"));
   checked_report(copy / "bench/results");
 }
 
