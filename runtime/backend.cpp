@@ -9,7 +9,8 @@
 namespace ondula {
 
 const std::vector<std::string>& backend_names() {
-  static const std::vector<std::string> names = {"host", "reference", "cuda", "cuda-sim"};  // as Backend counts
+  static const std::vector<std::string> names = {"host", "reference", "cuda",
+                                                 "cuda-sim"};  // as Backend counts
   return names;
 }
 

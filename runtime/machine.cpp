@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "compiler/emit/host_text.hpp"
 #include "compiler/emit/manifest.hpp"
 #include "compiler/error.hpp"
@@ -60,21 +62,30 @@ void Machine::ready() {
   }
 }
 
-StepKernels Machine::compile(const passes::Compilation& compilation, const ir::Domain& domain,
-                             int least_halo) const {
-  StepKernels kernels;
+StepSource Machine::source(const passes::Compilation& compilation, const ir::Domain& domain,
+                           int least_halo) const {
+  StepSource made;
   if (cuda()) {
-    kernels.cuda =
-        loop::make_cuda_kernels(compilation, domain, options_.dtype, least_halo,
-                                cuda::require_device(*driver_, options_.device), *options_.cuda_compiler);
+    const cuda::DeviceFacts& device = cuda::require_device(*driver_, options_.device);
+    made.cuda = loop::cuda_source(compilation, domain, options_.dtype, least_halo,
+                                  options_.cuda_compiler->architecture_for(device.major, device.minor));
   } else if (!reference()) {
     const emit::Real real = options_.dtype == DType::float32 ? emit::Real::float32 : emit::Real::float64;
-    kernels.host = options_.compiler->compile({emit::host_text(compilation.kernels, real),
-                                               compilation.physical.equation,
-                                               {},
-                                               emit::manifest(compilation.kernels, real),
-                                               emit::host_parts(compilation.kernels)});
+    made.host = {emit::host_text(compilation.kernels, real),
+                 compilation.physical.equation,
+                 {},
+                 emit::manifest(compilation.kernels, real),
+                 emit::host_parts(compilation.kernels)};
   }
+  return made;
+}
+
+StepKernels Machine::compile(StepSource source) const {
+  StepKernels kernels;
+  if (cuda())
+    kernels.cuda = loop::compile_cuda(std::move(source.cuda), *options_.cuda_compiler);
+  else if (!reference())
+    kernels.host = options_.compiler->compile(source.host);
   return kernels;
 }
 
@@ -89,8 +100,8 @@ std::unique_ptr<device::Device> Machine::make_device() const {
                           options_.threads, static_cast<cuda::Stream>(options_.stream)});
 }
 
-std::size_t Machine::engine_bytes(const passes::Compilation& compilation, const ir::Domain& domain, int least_halo,
-                                  std::int64_t every, const loop::PointCounts& points) const {
+std::size_t Machine::engine_bytes(const passes::Compilation& compilation, const ir::Domain& domain,
+                                  int least_halo, std::int64_t every, const loop::PointCounts& points) const {
   if (reference()) return 0;
   if (!cuda()) return loop::compiled_engine_bytes(compilation, domain, options_.dtype, least_halo);
   return loop::cuda_engine_bytes(compilation, domain, options_.dtype, least_halo, every, points);

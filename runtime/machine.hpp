@@ -18,6 +18,12 @@
 
 namespace ondula {
 
+/// Kernels before they are compiled.
+struct StepSource {
+  jit::KernelSource host;
+  loop::CudaSource cuda;
+};
+
 /// The compiled kernels of one compilation: none for the reference.
 struct StepKernels {
   std::shared_ptr<const jit::HostModule> host;
@@ -42,9 +48,15 @@ class Machine {
   /// Finds compiler, driver and device; before compile(). Throws RuntimeError saying what is missing,
   /// UserError for a device that is not there.
   void ready();
-  /// From several threads at once, but for CUDA where compilations share a pool of expressions. `least_halo`
-  /// as in EngineSetup.
-  StepKernels compile(const passes::Compilation& compilation, const ir::Domain& domain, int least_halo) const;
+  /// Prints kernels; compilations that share expressions one at a time. `least_halo` as in EngineSetup.
+  StepSource source(const passes::Compilation& compilation, const ir::Domain& domain, int least_halo) const;
+  /// From several threads at once.
+  StepKernels compile(StepSource source) const;
+  /// Both.
+  StepKernels compile(const passes::Compilation& compilation, const ir::Domain& domain,
+                      int least_halo) const {
+    return compile(source(compilation, domain, least_halo));
+  }
   /// Null for the reference.
   std::unique_ptr<device::Device> make_device() const;
   /// `device` is one that make_device() gave.

@@ -9,6 +9,7 @@
 
 #include "compiler/error.hpp"
 #include "compiler/passes/surface.hpp"
+#include "runtime/backend.hpp"
 #include "runtime/domain.hpp"
 #include "runtime/io/wavelet.hpp"
 #include "runtime/propagator_adjoint.hpp"
@@ -19,7 +20,11 @@
 namespace ondula {
 namespace {
 
-void require_finite_time(const PropagatorOptions& o) {
+void require_options(const PropagatorOptions& o) {
+  if (o.device != 0 && !runs_cuda(o.backend)) {
+    throw UserError(fmt::format("device {} belongs to the backends cuda and cuda-sim; the backend is {}",
+                                o.device, backend_name(o.backend)));
+  }
   if (!(o.dt > 0) || !std::isfinite(o.dt))
     throw UserError(fmt::format("dt = {} s: it must be positive", o.dt));
   if (o.steps < 0) throw UserError(fmt::format("steps = {}: it must be 0 or more", o.steps));
@@ -62,7 +67,7 @@ Propagator::Impl::Impl(const EquationDefinition& equation, const PropagatorOptio
 
 void Propagator::Impl::open(const Grid& grid) {
   grid_ = grid;
-  require_finite_time(options_);
+  require_options(options_);
   domain_ = make_domain(grid, options_.order);  // before compiling: a wrong grid need not wait
   const auto begin = Clock::now();
   compilation_ = passes::compile(equation_, pipeline());

@@ -216,14 +216,11 @@ void Propagator::Impl::ready_adjoint(const GradientOptions& options) {
     const auto begin = Clock::now();
     fresh->compilation = passes::compile_adjoint(equation_, pipeline(), unscaled);
     machine_.ready();
-    const auto compile = [&](const passes::Compilation& c) {
-      return machine_.compile(c, domain_, fresh->least_halo());
-    };
     if (!machine_.reference()) {
-      // Scheduling for CUDA adds expressions to the pool that both share, which takes one thread.
-      const auto policy = machine_.cuda() ? std::launch::deferred : std::launch::async;
-      auto back = std::async(policy, [&] { return compile(fresh->compilation.backward); });
-      fresh->keep_kernels = compile(fresh->compilation.forward);
+      StepSource keep = machine_.source(fresh->compilation.forward, domain_, fresh->least_halo());
+      StepSource step = machine_.source(fresh->compilation.backward, domain_, fresh->least_halo());
+      auto back = std::async(std::launch::async, [&] { return machine_.compile(std::move(step)); });
+      fresh->keep_kernels = machine_.compile(std::move(keep));
       fresh->back_kernels = back.get();
     }
     timings_.compile = since(begin);

@@ -92,7 +92,8 @@ void Propagator::Impl::require_bounded(std::int64_t shot, std::int64_t step, dou
 }
 
 void Propagator::Impl::tell(std::int64_t shot, std::int64_t step, std::int64_t steps, bool always) const {
-  if (options_.progress && (always || step % 10 == 1 || step == steps)) options_.progress({shot, shots_, step, steps});
+  if (options_.progress && (always || step % 10 == 1 || step == steps))
+    options_.progress({shot, shots_, step, steps});
 }
 
 void Propagator::Impl::finish_timings() {

@@ -85,8 +85,7 @@ Json examine_nvrtc() {
 }
 
 Json examine_driver(const std::string& library, const std::string& missing) {
-  const cuda::DriverStatus status =
-      library.empty() ? cuda::DriverStatus{} : cuda::inspect_driver(library);
+  const cuda::DriverStatus status = library.empty() ? cuda::DriverStatus{} : cuda::inspect_driver(library);
   Json devices = Json::array();
   for (const cuda::DeviceFacts& device : status.devices)
     devices.push_back({{"name", device.name},
@@ -184,11 +183,13 @@ void print_driver(const std::string& head, const Json& driver, const std::string
     problem(driver);
     return;
   }
-  row(head, fmt::format("{}, up to CUDA {}", driver["path"].get<std::string>(), driver["cuda"].get<std::string>()));
+  row(head,
+      fmt::format("{}, up to CUDA {}", driver["path"].get<std::string>(), driver["cuda"].get<std::string>()));
   int number = 0;
   for (const Json& device : driver["devices"])
-    row("", fmt::format("device {}: {}, compute capability {}, {}", number++, device["name"].get<std::string>(),
-                        device["capability"].get<std::string>(), bytes_text(device["bytes"].get<double>())));
+    row("",
+        fmt::format("device {}: {}, compute capability {}, {}", number++, device["name"].get<std::string>(),
+                    device["capability"].get<std::string>(), bytes_text(device["bytes"].get<double>())));
 }
 
 void print(const Json& all) {
@@ -218,7 +219,8 @@ void print(const Json& all) {
                                         joined(clang["searched"])));
   problem(clang);
   print_nvrtc(all["nvrtc"]);
-  print_driver("CUDA driver", all["cuda_driver"], "backend cuda does not run here, and the others need none of it");
+  print_driver("CUDA driver", all["cuda_driver"],
+               "backend cuda does not run here, and the others need none of it");
   print_driver("CUDA stand-in", all["cuda_sim"], "backend cuda-sim does not run");
   fmt::print("\nNot used by this version, and looked for:\n");
   for (const Json& part : all["optional"]) {

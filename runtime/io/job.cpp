@@ -22,9 +22,9 @@ namespace {
 
 const std::vector<std::string>& job_keys() {
   static const std::vector<std::string> keys = {
-      "equation", "grid",     "time",    "order",    "dtype",     "backend",      "device", "threads",  "models",
-      "absorb",   "initial",  "wavelet", "sources",  "receivers", "free_surface", "geometry", "memory",
-      "output",   "observed", "misfit",  "gradient", "born",      "invert",       "mesh"};
+      "equation", "grid",   "time",     "order",   "dtype",    "backend",   "device",       "threads",
+      "models",   "absorb", "initial",  "wavelet", "sources",  "receivers", "free_surface", "geometry",
+      "memory",   "output", "observed", "misfit",  "gradient", "born",      "invert",       "mesh"};
   return keys;
 }
 

@@ -138,12 +138,11 @@ class CudaEngine final : public Engine {
   }
 
   void keep(History& history, std::int64_t slot) const override {
-    auto& kept = dynamic_cast<DeviceHistory&>(history);
-    for (std::size_t s = 0; s < kept.saves().size(); ++s) {
-      const ir::Field& field = set_.program.field(kept.saves()[s].field);
-      if (field.saved || field.apart) continue;  // written there by the step
-      device_.copy(arrays_.at(field_key(field.name, this->slot(field, 0))).buffer, kept.buffer(s, slot));
-    }
+    const cuda::Session& session = *device_.session();
+    const cuda::Scope scope(*device_.session());
+    for (const CudaCopy& copy : copies(dynamic_cast<DeviceHistory&>(history), slot, parity_))
+      device_.session()->call(session.functions().copy_on_device, copy.to, copy.from, copy.bytes,
+                              device_.stream());
   }
 
   void set_field(const std::string& name, int level, std::span<const double> values) override {
@@ -236,18 +235,11 @@ class CudaEngine final : public Engine {
       parity_ = stepper_->run(first, count, every, parity_, watch);
       return;
     }
-    auto& history = dynamic_cast<DeviceHistory&>(*kept.history);
-    CudaHooks hooks;
-    hooks.before = [&](CudaStep& step, std::int64_t number) {
-      bind(*kept.history, kept.slot + number * kept.towards);
-      for (CudaItem& item : step) bind_kept(item, history);
-    };
-    hooks.after = [&](std::int64_t number) {
-      if (two_levels_) parity_ = 1 - parity_;
-      stepped_ = true;
-      if (kept.keep) keep(history, kept.slot + number * kept.towards);
-    };
-    stepper_->run(first, count, every, parity_, watch, &hooks);
+    if (count == 0) return;
+    const Slots slots(*this, dynamic_cast<DeviceHistory&>(*kept.history), kept);
+    parity_ = stepper_->run(first, count, every, parity_, watch, &slots);
+    bind(*kept.history, kept.slot + (count - 1) * kept.towards);
+    stepped_ = true;
   }
 
   void watch_magnitude(std::int64_t step, const Watch& watch) override {
@@ -357,14 +349,45 @@ class CudaEngine final : public Engine {
     stale_ = false;
   }
 
-  /// Addresses of the slot that is bound.
-  void bind_kept(CudaItem& item, DeviceHistory& history) const {
-    for (const CudaKept& kept : item.kept) {
-      const std::int64_t from = kept_.slot - (kept.previous ? 1 : 0);
-      item.launch.arguments.at(kept.argument) =
-          cuda::address(history.buffer(history.find(kept.field), from)) +
-          static_cast<cuda::DevicePointer>(kept.offset) * sizeof(Real);
+  /// The history's slots that go with the steps of a run.
+  class Slots final : public CudaSlots {
+   public:
+    Slots(const CudaEngine& engine, DeviceHistory& history, const Kept& kept)
+        : engine_(engine), history_(history), kept_(kept) {}
+
+    void bind(CudaStep& step, std::int64_t number) const override {
+      for (CudaItem& item : step) {
+        for (const CudaKept& kept : item.kept) {
+          const std::int64_t from = slot(number) - (kept.previous ? 1 : 0);
+          item.launch.arguments.at(kept.argument) =
+              cuda::address(history_.buffer(history_.find(kept.field), from)) +
+              static_cast<cuda::DevicePointer>(kept.offset) * sizeof(Real);
+        }
+      }
     }
+
+    std::vector<CudaCopy> copies(std::int64_t number, int parity) const override {
+      return kept_.keep ? engine_.copies(history_, slot(number), parity) : std::vector<CudaCopy>();
+    }
+
+   private:
+    std::int64_t slot(std::int64_t number) const { return kept_.slot + number * kept_.towards; }
+    const CudaEngine& engine_;
+    DeviceHistory& history_;
+    Kept kept_;
+  };
+
+  /// What of the state is kept by a copy, while slot `parity` of second-order fields holds the present.
+  std::vector<CudaCopy> copies(DeviceHistory& history, std::int64_t slot, int parity) const {
+    std::vector<CudaCopy> result;
+    for (std::size_t s = 0; s < history.saves().size(); ++s) {
+      const ir::Field& field = set_.program.field(history.saves()[s].field);
+      if (field.saved || field.apart) continue;  // written there by the step
+      const device::Buffer& from =
+          arrays_.at(field_key(field.name, field.time_order == 2 ? parity : 0)).buffer;
+      result.push_back({cuda::address(history.buffer(s, slot)), cuda::address(from), from.bytes()});
+    }
+    return result;
   }
 
   /// Of the present, until something changes it.

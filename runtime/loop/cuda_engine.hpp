@@ -18,8 +18,8 @@ std::unique_ptr<Engine> make_cuda_engine(const passes::Compilation& compilation,
                                          cuda::Device& device, std::shared_ptr<const CudaKernels> kernels,
                                          bool graphs);
 
-/// Bytes a CUDA engine allocates on its device, without allocating them, for steps of which every `every`-th is
-/// sampled.
+/// Bytes a CUDA engine allocates on its device, without allocating them, for steps of which every `every`-th
+/// is sampled.
 std::size_t cuda_engine_bytes(const passes::Compilation& compilation, const ir::Domain& domain, DType dtype,
                               int least_halo, std::int64_t every, const PointCounts& points);
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 #include "compiler/emit/cuda_launch.hpp"
 #include "compiler/emit/cuda_manifest.hpp"
@@ -24,21 +25,25 @@ int cuda_index_width(const ir::KernelSet& set, const ir::Domain& domain, DType d
   return emit::cuda_index_bits(domain, largest);
 }
 
-std::shared_ptr<const CudaKernels> make_cuda_kernels(const passes::Compilation& compilation,
-                                                     const ir::Domain& domain, DType dtype, int least_halo,
-                                                     const cuda::DeviceFacts& device,
-                                                     jit::CudaCompiler& compiler) {
+CudaSource cuda_source(const passes::Compilation& compilation, const ir::Domain& domain, DType dtype,
+                       int least_halo, const jit::CudaArchitecture& architecture) {
   const emit::Real real = dtype == DType::float32 ? emit::Real::float32 : emit::Real::float64;
-  const jit::CudaArchitecture architecture = compiler.architecture_for(device.major, device.minor);
   const ir::CudaTarget target{architecture.number(), dtype == DType::float32 ? 4 : 8,
                               cuda_index_width(compilation.kernels, domain, dtype, least_halo)};
+  CudaSource made;
+  made.program = passes::cuda_schedule(compilation.kernels, target);
+  made.text = {emit::cuda_text(made.program, real),
+               compilation.physical.equation,
+               {},
+               emit::cuda_manifest(made.program)};
+  made.architecture = architecture;
+  return made;
+}
+
+std::shared_ptr<const CudaKernels> compile_cuda(CudaSource source, jit::CudaCompiler& compiler) {
   auto made = std::make_shared<CudaKernels>();
-  made->program = passes::cuda_schedule(compilation.kernels, target);
-  made->module = compiler.compile({emit::cuda_text(made->program, real),
-                                   compilation.physical.equation,
-                                   {},
-                                   emit::cuda_manifest(made->program)},
-                                  architecture);
+  made->module = compiler.compile(source.text, source.architecture);
+  made->program = std::move(source.program);
   return made;
 }
 

@@ -7,7 +7,6 @@
 #include "compiler/ir/cuda.hpp"
 #include "compiler/ir/domain.hpp"
 #include "compiler/passes/pipeline.hpp"
-#include "runtime/device/cuda/library.hpp"
 #include "runtime/jit/cuda_compiler.hpp"
 #include "runtime/types.hpp"
 
@@ -19,12 +18,21 @@ struct CudaKernels {
   std::shared_ptr<const jit::CudaModule> module;
 };
 
-/// Kernels for `device` of a compilation with Target::cuda, on any grid whose largest element offset needs as
-/// many bits as on `domain` with at least `least_halo` cells of halo. Throws as CudaCompiler does.
-std::shared_ptr<const CudaKernels> make_cuda_kernels(const passes::Compilation& compilation,
-                                                     const ir::Domain& domain, DType dtype, int least_halo,
-                                                     const cuda::DeviceFacts& device,
-                                                     jit::CudaCompiler& compiler);
+/// Kernels before they are compiled.
+struct CudaSource {
+  ir::CudaProgram program;
+  jit::KernelSource text;
+  jit::CudaArchitecture architecture;
+};
+
+/// Kernels for `architecture` of a compilation with Target::cuda, on any grid whose largest element offset
+/// needs as many bits as on `domain` with at least `least_halo` cells of halo. Compilations that share
+/// expressions come here one at a time.
+CudaSource cuda_source(const passes::Compilation& compilation, const ir::Domain& domain, DType dtype,
+                       int least_halo, const jit::CudaArchitecture& architecture);
+
+/// From several threads at once. Throws as CudaCompiler does.
+std::shared_ptr<const CudaKernels> compile_cuda(CudaSource source, jit::CudaCompiler& compiler);
 
 /// 32 or 64: the width of indices that the arrays of `set` need on `domain`.
 int cuda_index_width(const ir::KernelSet& set, const ir::Domain& domain, DType dtype, int least_halo);

@@ -49,7 +49,8 @@ CudaMagnitude::~CudaMagnitude() {
 
 std::size_t CudaMagnitude::bytes(DType dtype, std::size_t arrays) {
   const std::size_t values = most_blocks + 2 * std::max<std::size_t>(arrays, 1);
-  return values * static_cast<std::size_t>(threads) * (dtype == DType::float32 ? sizeof(float) : sizeof(double));
+  return values * static_cast<std::size_t>(threads) *
+         (dtype == DType::float32 ? sizeof(float) : sizeof(double));
 }
 
 void CudaMagnitude::ask(std::int64_t step, const std::vector<Array>& arrays, const Watch& watch) {

@@ -37,8 +37,8 @@ struct CudaTaps {
   std::int64_t taps = 0;
 };
 
-/// How many of everything a shot's points are: injected parts of sources and their taps, parts of receivers and
-/// theirs.
+/// How many of everything a shot's points are: injected parts of sources and their taps, parts of receivers
+/// and theirs.
 struct PointCounts {
   std::size_t sources = 0, source_taps = 0;
   std::size_t rows = 0, row_taps = 0;

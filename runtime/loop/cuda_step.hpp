@@ -18,8 +18,8 @@
 
 namespace ondula::loop {
 
-/// An argument that is the address of an array in a history, `offset` elements in: of the step's slot, or of the
-/// slot before.
+/// An argument that is the address of an array in a history, `offset` elements in: of the step's slot, or of
+/// the slot before.
 struct CudaKept {
   std::size_t argument = 0;
   std::string field;

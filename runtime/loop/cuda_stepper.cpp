@@ -14,12 +14,13 @@ namespace {
 constexpr std::int64_t most_samples = 48;                   // of a chunk, and steps of a graph
 constexpr std::size_t chunk_bytes = std::size_t{64} << 20;  // of its rows, if that leaves one sample
 constexpr std::int64_t least_graph = 4;                     // fewer steps are launched one by one
-constexpr std::size_t most_graphs = 8;
-constexpr std::size_t clock_numbers = 4;  // of ondula_clock
+constexpr std::size_t most_graphs = 64;                     // each holds device memory of the driver's
+constexpr std::size_t clock_numbers = 4;                    // of ondula_clock
 
 /// Samples whose rows fit in a chunk, at least one.
 std::int64_t samples_of_chunk(std::size_t real, std::int64_t every, std::int64_t sources, std::int64_t rows) {
-  const auto bytes = static_cast<std::size_t>(rows) * sizeof(double) + static_cast<std::size_t>(every * sources) * real;
+  const auto bytes =
+      static_cast<std::size_t>(rows) * sizeof(double) + static_cast<std::size_t>(every * sources) * real;
   const auto fitting = static_cast<std::int64_t>(chunk_bytes / std::max<std::size_t>(bytes, 1));
   return std::clamp<std::int64_t>(fitting, 1, most_samples);
 }
@@ -143,7 +144,7 @@ void CudaStepper::set_steps(std::array<CudaStep, 2> steps) {
 }
 
 int CudaStepper::run(std::int64_t first, std::int64_t count, std::int64_t every, int parity,
-                     const Watch& watch, const CudaHooks* hooks) {
+                     const Watch& watch, const CudaSlots* slots) {
   const cuda::Scope scope(*session_);
   for (std::int64_t begun = 0; begun < count;) {
     const std::int64_t chunk = std::min(count - begun, chunk_);
@@ -160,14 +161,15 @@ int CudaStepper::run(std::int64_t first, std::int64_t count, std::int64_t every,
     half.pending = true;
     feed(half, sample_place, first + begun, chunk);
     for (std::int64_t done = 0; done < chunk;) {
-      const Block block{std::min(chunk - done, graph_steps(every)), every, parity,
-                        half.recorded && rows_ > 0};
+      const Block block{std::min(chunk - done, graph_steps(every)),
+                        every,
+                        parity,
+                        half.recorded && rows_ > 0,
+                        slots,
+                        begun + done};
       set_clock(first + begun + done, record_place + done / every, sample_place + done);
-      if (hooks != nullptr)
-        run_hooked(block, begun + done, *hooks);
-      else
-        run_block(block);
-      if (alternate_ && block.count % 2 != 0) parity = 1 - parity;
+      run_block(block);
+      parity = block.parity_after(block.count, alternate_);
       done += block.count;
     }
     fetch(half, record_place);
@@ -228,20 +230,43 @@ void CudaStepper::set_clock(std::int64_t step, std::int64_t record, std::int64_t
 }
 
 void CudaStepper::run_block(const Block& block) {
-  if (!graphs_ || block.count < least_graph) {
+  const bool worth = graphs_ && block.count >= least_graph;
+  if (const cuda::GraphExec exec = worth ? graph_of(block) : nullptr; exec != nullptr)
+    session_->call(session_->functions().graph_launch, exec, device_.stream());
+  else
     each_step(block, device_.stream());
-    return;
-  }
-  const GraphKey key{block.count, block.parity, block.recorded, block.every};
-  auto found = execs_.find(key);
+}
+
+/// Steps of a history differ from chunk to chunk, and are worth a graph where a later shot comes to the same.
+cuda::GraphExec CudaStepper::graph_of(const Block& block) {
+  GraphKey key = key_of(block);
+  const auto found = execs_.find(key);
   if (found == execs_.end()) {
     if (execs_.size() >= most_graphs) {
+      if (block.slots != nullptr) return nullptr;
       device_.synchronize();  // one that runs may not go
       execs_.clear();
     }
-    found = execs_.emplace(key, captured(block)).first;
+    cuda::OwnedGraphExec exec;
+    if (block.slots == nullptr) exec = captured(block);
+    return execs_.emplace(std::move(key), std::move(exec)).first->second.get();
   }
-  session_->call(session_->functions().graph_launch, found->second.get(), device_.stream());
+  if (!found->second) found->second = captured(block);
+  return found->second.get();
+}
+
+CudaStepper::GraphKey CudaStepper::key_of(const Block& block) {
+  std::vector<cuda::DevicePointer> addresses;
+  for (std::int64_t k = 0; block.slots != nullptr && k < block.count; ++k) {
+    CudaStep& step = steps_[static_cast<std::size_t>(block.parity_after(k, alternate_))];
+    block.slots->bind(step, block.number + k);
+    for (const CudaItem& item : step) {
+      for (const CudaKept& kept : item.kept) addresses.push_back(item.launch.arguments.at(kept.argument));
+    }
+    for (const CudaCopy& copy : block.slots->copies(block.number + k, block.parity_after(k + 1, alternate_)))
+      addresses.insert(addresses.end(), {copy.to, copy.from});
+  }
+  return {block.count, block.parity, block.recorded, block.every, std::move(addresses)};
 }
 
 cuda::OwnedGraphExec CudaStepper::captured(const Block& block) {
@@ -254,24 +279,15 @@ cuda::OwnedGraphExec CudaStepper::captured(const Block& block) {
   return {session_, exec};
 }
 
-void CudaStepper::each_step(const Block& block, cuda::Stream stream) const {
-  int parity = block.parity;
+void CudaStepper::each_step(const Block& block, cuda::Stream stream) {
   for (std::int64_t k = 0; k < block.count; ++k) {
+    CudaStep& step = steps_[static_cast<std::size_t>(block.parity_after(k, alternate_))];
+    if (block.slots != nullptr) block.slots->bind(step, block.number + k);
     const bool sampled = block.recorded && k % block.every == 0;
-    enqueue(steps_[static_cast<std::size_t>(parity)], k, sampled ? k / block.every : -1, stream);
-    if (alternate_) parity = 1 - parity;
-  }
-}
-
-void CudaStepper::run_hooked(const Block& block, std::int64_t number, const CudaHooks& hooks) {
-  int parity = block.parity;
-  for (std::int64_t k = 0; k < block.count; ++k) {
-    CudaStep& step = steps_[static_cast<std::size_t>(parity)];
-    hooks.before(step, number + k);
-    const bool sampled = block.recorded && k % block.every == 0;
-    enqueue(step, k, sampled ? k / block.every : -1, device_.stream());
-    hooks.after(number + k);
-    if (alternate_) parity = 1 - parity;
+    enqueue(step, k, sampled ? k / block.every : -1, stream);
+    if (block.slots == nullptr) continue;
+    for (const CudaCopy& copy : block.slots->copies(block.number + k, block.parity_after(k + 1, alternate_)))
+      session_->call(session_->functions().copy_on_device, copy.to, copy.from, copy.bytes, stream);
   }
 }
 

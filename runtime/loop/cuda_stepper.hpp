@@ -5,7 +5,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -20,11 +19,20 @@
 
 namespace ondula::loop {
 
-/// What a caller does around each step of a run, which then goes without graphs: `before` may change the
-/// step's launches, `after` enqueues on the device's stream. Steps are counted from the run's first.
-struct CudaHooks {
-  std::function<void(CudaStep& step, std::int64_t number)> before;
-  std::function<void(std::int64_t number)> after;
+/// One copy on the device.
+struct CudaCopy {
+  cuda::DevicePointer to = 0, from = 0;
+  std::size_t bytes = 0;
+};
+
+/// What changes from step to step of a run with a history; steps are counted from the run's first.
+class CudaSlots {
+ public:
+  virtual ~CudaSlots() = default;
+  /// Puts the addresses of a step's slots into its launches.
+  virtual void bind(CudaStep& step, std::int64_t number) const = 0;
+  /// What is copied after a step that left the present to `parity`.
+  virtual std::vector<CudaCopy> copies(std::int64_t number, int parity) const = 0;
 };
 
 /// A shot's wavelets and where its record's places go.
@@ -55,7 +63,7 @@ class CudaStepper {
 
   /// Steps first to first + count - 1 from `parity`; returns the parity after them.
   int run(std::int64_t first, std::int64_t count, std::int64_t every, int parity, const Watch& watch,
-          const CudaHooks* hooks = nullptr);
+          const CudaSlots* slots = nullptr);
   /// Waits for what is under way and tells it.
   void finish(const Watch& watch);
   /// Waits for what is under way and forgets it.
@@ -75,24 +83,31 @@ class CudaStepper {
     bool recorded = false;
     std::int64_t first = 0, rows = 0, every = 1;
   };
-  using GraphKey = std::tuple<std::int64_t, int, bool, std::int64_t>;  // steps, parity, recorded, every
 
-  /// A stretch of steps without a pause.
+  /// A stretch of steps without a pause: what its graph depends on, and the number of its first step.
   struct Block {
     std::int64_t count = 0, every = 1;
     int parity = 0;
     bool recorded = false;
+    const CudaSlots* slots = nullptr;
+    std::int64_t number = 0;
+    int parity_after(std::int64_t steps, bool alternate) const {
+      return alternate && steps % 2 != 0 ? 1 - parity : parity;
+    }
   };
+  /// Steps, parity, recorded, every, and the addresses of slots that it uses, in order.
+  using GraphKey = std::tuple<std::int64_t, int, bool, std::int64_t, std::vector<cuda::DevicePointer>>;
 
   void set_clock(std::int64_t step, std::int64_t record, std::int64_t samples);
   void feed(Half& half, std::int64_t place, std::int64_t first, std::int64_t count);
   void fetch(Half& half, std::int64_t place);
   void run_block(const Block& block);
-  void run_hooked(const Block& block, std::int64_t number, const CudaHooks& hooks);
+  GraphKey key_of(const Block& block);
+  cuda::GraphExec graph_of(const Block& block);
   void enqueue(const CudaStep& step, std::int64_t offset, std::int64_t row, cuda::Stream stream) const;
   void collect(Half& half, const Watch& watch);
   cuda::OwnedGraphExec captured(const Block& block);
-  void each_step(const Block& block, cuda::Stream stream) const;
+  void each_step(const Block& block, cuda::Stream stream);
 
   cuda::Device& device_;
   std::shared_ptr<cuda::Session> session_;
@@ -108,7 +123,7 @@ class CudaStepper {
   std::int64_t samples_end_ = 0;                    // steps that have samples
   CudaSeries series_;
   std::array<CudaStep, 2> steps_;
-  std::map<GraphKey, cuda::OwnedGraphExec> execs_;
+  std::map<GraphKey, cuda::OwnedGraphExec> execs_;  ///< none yet: met once
   cuda::OwnedStream up_, down_;
   std::array<Half, 2> halves_;
   std::size_t next_ = 0;

@@ -91,7 +91,8 @@ ondula_status ondula_options_set_integer(ondula_options* options, const char* na
                                          ondula_error** error) {
   return guarded(error, [&] {
     PropagatorOptions& o = given(options, "options").value;
-    switch (index_of("option", name, {"order", "substeps", "threads", "device_bytes_limit", "cache_limit", "device"})) {
+    switch (index_of("option", name,
+                     {"order", "substeps", "threads", "device_bytes_limit", "cache_limit", "device"})) {
       case 0:
         o.order = to_int(name, value);
         break;

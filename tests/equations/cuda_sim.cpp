@@ -1,5 +1,5 @@
-// Every equation through the stand-in driver: the bits of the host, forward and adjoint, through graphs and without.
-// SPDX-License-Identifier: MIT
+// Every equation through the stand-in driver: the bits of the host, forward and adjoint, through graphs and
+// without. SPDX-License-Identifier: MIT
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -35,9 +35,13 @@ Setting setting_of(const Row& row) {
 
 std::vector<Row> rows() {
   const std::vector<std::size_t> levels = {equations_here.size(), 3, orders.size(), 2, faces.size(), 2, 2};
-  // Kernels of nested derivatives have no stretched layers.
+  // Kernels of nested derivatives have no stretched layers. The longest texts take seconds each to compile.
   const auto allowed = [](const Row& row) { return row[0] != 1 || row[6] == 0; };
-  return full_matrices() ? whole_matrix(levels, allowed) : cover_by_pairs(levels, allowed);
+  const auto quick = [&](const Row& row) {
+    const std::size_t most = row[0] == 2 ? 1 : row[0] == 1 ? 2 : 3;  // orders in 3-D
+    return allowed(row) && (row[1] < 2 || row[2] < most);
+  };
+  return full_matrices() ? whole_matrix(levels, allowed) : cover_by_pairs(levels, quick);
 }
 
 /// One way to run on the stand-in.
@@ -72,7 +76,8 @@ void same_as_host(const Setting& setting, const std::vector<Way>& ways) {
 void matrix(std::size_t equation) {
   const std::uint64_t seeds = full_matrices() ? 20 : 2;
   std::vector<Way> ways = {{}};
-  for (std::uint64_t seed = 1; seed <= seeds; ++seed) ways.push_back({ONDULA_SIM_SHUFFLE, seed, seed % 2 == 0});
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed)
+    ways.push_back({ONDULA_SIM_SHUFFLE, seed, seed % 2 == 0});
   std::size_t count = 0;
   for (const Row& row : rows()) {
     if (row[0] != equation) continue;
@@ -101,17 +106,19 @@ TEST_CASE("D11: cuda-sim: elastic runs and gradients have the host's bits, in or
 
 TEST_CASE("cuda-sim: check mode finds nothing in runs and gradients, through graphs and without") {
   ONDULA_NEEDS_STAND_IN();
-  for (const char* equation : equations_here) {
+  for (std::size_t equation = 0; equation < equations_here.size(); ++equation) {
     for (const int dims : {1, 2, 3}) {
+      // Each kind of kernel once: plain, nested and in components, marching in 3-D.
+      const bool chosen = dims == 2 || (dims == 3 && equation == 0) || (dims == 1 && equation == 1);
+      if (!chosen && !full_matrices()) continue;
       Setting s;
-      s.equation = equation;
+      s.equation = equations_here[equation];
       s.dims = dims;
-      s.order = 4;
+      s.order = dims == 2 && equation == 1 ? 4 : 2;
       s.faces = "flllll";
       s.dtype = DType::float32;
       s.steps = dims == 3 ? 3 : 8;
       s.initial = true;
-      if (dims == 3 && !full_matrices() && s.equation == "acoustic_density") continue;
       same_as_host(s, {{ONDULA_SIM_CHECK, 1, dims != 2}});
     }
   }

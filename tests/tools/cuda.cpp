@@ -32,7 +32,10 @@ TEST_CASE("program: a job on cuda-sim gives the host's records, bit for bit") {
   CAPTURE(outcome.err);
   REQUIRE(outcome.status == 0);
   CHECK(sim.records().data == host.records().data);
-  CHECK(sim.report()["backend"] == "cuda-sim");
+  CHECK(sim.report()["job"]["backend"] == "cuda-sim");
+  const Outcome misplaced = host.run({"--device", "1", "--force"});
+  CHECK(misplaced.status == 2);
+  CHECK(misplaced.err.find("belongs to the backends cuda and cuda-sim") != std::string::npos);
   const Outcome other = sim.run({"--backend", "cuda-sim", "--device", "7", "--force"});
   CHECK(other.status == 2);
   CHECK(other.err.find("there is no CUDA device 7; there are: 0") != std::string::npos);
@@ -44,7 +47,8 @@ TEST_CASE("program: cuda without a driver ends with status 4 and says what is mi
   const Outcome outcome = shop.run({"--backend", "cuda"}, without);
   CAPTURE(outcome.err);
   CHECK(outcome.status == 4);
-  CHECK(outcome.err.find("/no/libcuda.so.1 cannot be opened, the NVIDIA driver's library") != std::string::npos);
+  CHECK(outcome.err.find("/no/libcuda.so.1 cannot be opened, the NVIDIA driver's library") !=
+        std::string::npos);
   CHECK(shop.run({"--force"}, without).status == 0);
 }
 
@@ -74,8 +78,9 @@ TEST_CASE("program: a driver named by ONDULA_CUDA_DRIVER serves backend cuda, wi
   if (stand_in.empty()) ONDULA_SKIP("there is no libondula-cuda-sim.so");
   Workshop host, sim;
   REQUIRE(host.run().status == 0);
-  const Outcome outcome = sim.run({"--backend", "cuda"}, {.variables = {{"ONDULA_CUDA_DRIVER", stand_in},
-                                                                        {"ONDULA_CUDA_GRAPHS", "off"}}});
+  const Outcome outcome =
+      sim.run({"--backend", "cuda"},
+              {.variables = {{"ONDULA_CUDA_DRIVER", stand_in}, {"ONDULA_CUDA_GRAPHS", "off"}}});
   CAPTURE(outcome.err);
   REQUIRE(outcome.status == 0);
   CHECK(sim.records().data == host.records().data);

@@ -83,7 +83,7 @@ TEST_CASE("A command line that cannot be read is answered in JSON where that was
 
 TEST_CASE("Options of later versions are refused by name") {
   Workshop shop;
-  for (const char* option : {"--device", "--timeout", "--arch"}) {
+  for (const char* option : {"--timeout", "--arch"}) {
     for (const char* command : {"run", "estimate"}) {
       CAPTURE(option);
       const Outcome outcome = shop.command(command, {option, "1"});

@@ -105,8 +105,13 @@ Driver::Driver(const std::string& library) {
   if (status_.path.empty()) status_.path = library;
   int number = 0;
   const auto version = functions_.driver_version.function;
-  if (version != nullptr && version(&number) == result::success)
-    status_.version = jit::CudaVersion::from_number(number);
+  const Result told = version == nullptr ? result::success : version(&number);
+  if (told != result::success && missing.empty()) {
+    status_.problem = fmt::format("{}: {} failed with {} {}", status_.path, functions_.driver_version.name,
+                                  told, describe(told));
+    return;
+  }
+  status_.version = jit::CudaVersion::from_number(number);
   const bool old = status_.version.major > 0 && status_.version < oldest_driver;
   if (old || (!missing.empty() && status_.version.major > 0)) {
     status_.problem = fmt::format(

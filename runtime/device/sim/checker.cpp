@@ -56,17 +56,21 @@ RunningScope::RunningScope(Running now) : before_(running) { running = now; }
 
 RunningScope::~RunningScope() { running = before_; }
 
-Checker::Checker(const Launch& launch, const Variant& code, Shadow& shadow, bool report,
+Checker::Checker(const Launch& launch, const Variant& code, Shadow& shadow, Duties duties,
                  std::vector<Finding>& findings)
     : launch_(launch),
       code_(code),
       shadow_(shadow.impl()),
-      report_(report),
+      report_(duties.report),
       findings_(findings),
       shared_(reinterpret_cast<std::uint64_t>(code.shared.data()), code.shared.size()),
       operation_(shadow_.number(launch.operation)),
       stamp_(shadow_.next_stamp()) {
   if (operation_ != 0) shadow_.label(operation_, "kernel " + launch.kernel->name);
+  if (!duties.count) return;
+  const auto text = code.image->section(".text");
+  blocks_.emplace(reinterpret_cast<std::uint64_t>(text.data()), text.size(),
+                  std::size_t{launch.block[0]} * launch.block[1] * launch.block[2]);
 }
 
 void Checker::begin_block(std::uint64_t number, const Dim3& index) {
@@ -74,6 +78,7 @@ void Checker::begin_block(std::uint64_t number, const Dim3& index) {
   block_index_ = index;
   phase_ = 0;
   std::fill(shared_.cells.begin(), shared_.cells.end(), Cell());
+  if (blocks_) blocks_->begin_block();
 }
 
 bool Checker::own(std::uint64_t address) const {
@@ -83,8 +88,18 @@ bool Checker::own(std::uint64_t address) const {
          code_.image->contains(address);
 }
 
+Region* Checker::region_at(std::uint64_t address) {
+  Region*& recent = recent_[(code_address_ >> 2) % recent_.size()];
+  if (recent != nullptr && recent->holds(address)) return recent;
+  if (shared_.holds(address)) return recent = &shared_;
+  if (own(address)) return nullptr;
+  Region* const found = shadow_.find(address);
+  if (found != nullptr) recent = found;
+  return found;
+}
+
 bool Checker::access(std::uint64_t address, unsigned bytes, bool store) {
-  Region* region = shared_.holds(address) ? &shared_ : shadow_.find(address);
+  Region* region = region_at(address);
   if (region == nullptr && own(address)) return true;
   if (region == nullptr || bytes > region->end() - address) {
     if (!report_) return true;
@@ -92,14 +107,16 @@ bool Checker::access(std::uint64_t address, unsigned bytes, bool store) {
     stopped_ = true;
     return false;
   }
-  if (region != &shared_) count(*region, address, bytes, store);
+  if (region != &shared_ && blocks_) count(*region, address, bytes, store);
   if (report_) look(*region, address, bytes, store);
   return true;
 }
 
 void Checker::count(Region& region, std::uint64_t address, unsigned bytes, bool store) {
   const std::uint64_t origin = region.begin / sector_bytes;
-  for (std::uint64_t s = address / sector_bytes; s <= (address + bytes - 1) / sector_bytes; ++s) {
+  const std::uint64_t first = address / sector_bytes, end = (address + bytes - 1) / sector_bytes;
+  blocks_->touch(code_address_, thread_, first, end, store);
+  for (std::uint64_t s = first; s <= end; ++s) {
     std::uint32_t& last = (store ? region.sectors_written : region.sectors_read)[s - origin];
     if (last == stamp_) continue;
     last = stamp_;

@@ -2,13 +2,16 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <csetjmp>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "runtime/device/sim/block_traffic.hpp"
 #include "runtime/device/sim/executor.hpp"
 #include "runtime/device/sim/fibers.hpp"
 #include "runtime/device/sim/program.hpp"
@@ -19,8 +22,11 @@ namespace ondula::sim {
 /// What checked code talks to while it runs. One at a time on a thread of the machine.
 class Checker {
  public:
-  /// `report` false: sectors are counted, and nothing is said of what else is seen.
-  Checker(const Launch& launch, const Variant& code, Shadow& shadow, bool report,
+  /// What it does: say what is wrong, count sectors.
+  struct Duties {
+    bool report = false, count = false;
+  };
+  Checker(const Launch& launch, const Variant& code, Shadow& shadow, Duties duties,
           std::vector<Finding>& findings);
 
   void begin_block(std::uint64_t number, const Dim3& index);
@@ -46,11 +52,14 @@ class Checker {
   bool stopped() const { return stopped_; }
   std::uint64_t sectors_read() const { return sectors_read_; }
   std::uint64_t sectors_written() const { return sectors_written_; }
+  /// What blocks touched; null where nothing is counted.
+  const BlockTraffic* blocks() const { return blocks_ ? &*blocks_ : nullptr; }
   std::jmp_buf& escape() { return escape_; }
 
  private:
   bool access(std::uint64_t address, unsigned bytes, bool store);
   bool own(std::uint64_t address) const;
+  Region* region_at(std::uint64_t address);
   void look(Region& region, std::uint64_t address, unsigned bytes, bool store);
   void count(Region& region, std::uint64_t address, unsigned bytes, bool store);
   void tell(const Region& region, std::uint64_t address, unsigned bytes, bool store, const Problem& problem);
@@ -67,6 +76,7 @@ class Checker {
   bool report_;
   std::vector<Finding>& findings_;
   std::set<std::string> told_;
+  std::array<Region*, 256> recent_{};  ///< by code: a load keeps to its array
   Region shared_;
   std::uint32_t operation_;  ///< as the shadow numbers it
   std::uint32_t stamp_;      ///< of this launch, on sectors
@@ -75,6 +85,7 @@ class Checker {
   Dim3 block_index_;
   bool stopped_ = false;
   std::uint64_t sectors_read_ = 0, sectors_written_ = 0;
+  std::optional<BlockTraffic> blocks_;
   std::jmp_buf escape_ = {};
 };
 

@@ -40,6 +40,8 @@ struct ondula_sim_kernel {
   uint64_t threads;
   uint64_t sectors_read;    /**< distinct sectors of 32 bytes, each once a launch; where they are counted */
   uint64_t sectors_written; /**< the same */
+  uint64_t block_sectors_read;    /**< each once a block and pass of its loop: what L1 does not keep */
+  uint64_t block_sectors_written; /**< the same */
 };
 
 /** Ends what is pending, then changes the mode (enum ondula_sim_mode). Memory that exists counts as written.

@@ -65,7 +65,13 @@ int ondula_sim_counters(ondula_sim_kernel* kernels, int capacity) {
     for (const auto& [name, counted] : world.counters) {
       if (kernels == nullptr || filled == capacity) break;
       ondula_sim_kernel& to = kernels[filled++];
-      to = {{}, counted.launches, counted.threads, counted.sectors_read, counted.sectors_written};
+      to = {{},
+            counted.launches,
+            counted.threads,
+            counted.sectors_read,
+            counted.sectors_written,
+            counted.block_sectors_read,
+            counted.block_sectors_written};
       name.copy(to.name, sizeof to.name - 1);
     }
     return static_cast<int>(world.counters.size());

@@ -9,7 +9,7 @@ namespace ondula::sim::driver {
 namespace {
 
 struct Head {
-  char magic[16] = {'/', '/', ' ', 'o', 'n', 'd', 'u', 'l', 'a', ' ', 's', 'i', 'm', ' ', 'p', '\n'};
+  char magic[16] = {'/', '/', ' ', '.', 'v', 'e', 'r', 's', 'i', 'o', 'n', ' ', 's', 'i', 'm', '\n'};
   std::uint64_t bytes = 0;
 };
 

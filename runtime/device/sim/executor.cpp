@@ -89,8 +89,11 @@ class Sequence {
   }
 
   void run() {
-    std::vector<std::uint64_t> blocks(volume(launch_.grid));
-    std::iota(blocks.begin(), blocks.end(), std::uint64_t{0});
+    std::vector<std::uint64_t> blocks = options_.blocks;
+    if (blocks.empty()) {
+      blocks.resize(volume(launch_.grid));
+      std::iota(blocks.begin(), blocks.end(), std::uint64_t{0});
+    }
     if (shuffled_) random_.shuffle(blocks);
     const RunningScope scope({checker_, fibers_ ? &*fibers_ : nullptr});
     const DefaultFloatingPoint state;
@@ -176,15 +179,19 @@ void run(const Launch& launch, const RunOptions& options, std::vector<Finding>& 
   const bool shared = kernel.shared_bytes > 0;
   std::unique_lock lock(program.shared_memory(), std::defer_lock);
   if (shared) lock.lock();
-  if (options.mode == Mode::fast && !checked && !kernel.barriers && !shared) {
+  if (options.mode == Mode::fast && !checked && !kernel.barriers && !shared && options.blocks.empty()) {
     run_parallel(launch, code.entries[kernel.index]);
   } else {
     std::optional<Checker> checker;
-    if (checked) checker.emplace(launch, code, *options.shadow, options.mode == Mode::check, findings);
+    if (checked)
+      checker.emplace(launch, code, *options.shadow,
+                      Checker::Duties{.report = options.mode == Mode::check, .count = counted}, findings);
     Sequence(launch, options, code, checker ? &*checker : nullptr).run();
     if (counted) {
       options.counters->sectors_read += checker->sectors_read();
       options.counters->sectors_written += checker->sectors_written();
+      options.counters->block_sectors_read += checker->blocks()->sectors_read();
+      options.counters->block_sectors_written += checker->blocks()->sectors_written();
     }
   }
   if (options.counters != nullptr) {

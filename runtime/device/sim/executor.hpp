@@ -76,12 +76,16 @@ struct Launch {
   std::uint64_t operation = 0;
 };
 
-/// What a launch did to memory, with a cold cache: each 32-byte sector once.
+/// What a launch did to memory, in sectors of 32 bytes. With a cold cache, that is what DRAM moves: each
+/// sector once a launch. By block, that is what L2 gives where L1 keeps a block's plane and nothing else:
+/// each sector once a block and round, the n-th round being its threads' n-th pass through a load.
 struct Counters {
   std::uint64_t launches = 0;
   std::uint64_t threads = 0;
-  std::uint64_t sectors_read = 0;     ///< distinct sectors of device memory loaded from
-  std::uint64_t sectors_written = 0;  ///< distinct sectors of device memory stored to
+  std::uint64_t sectors_read = 0;        ///< distinct sectors of device memory loaded from
+  std::uint64_t sectors_written = 0;     ///< distinct sectors of device memory stored to
+  std::uint64_t block_sectors_read = 0;  ///< the same, distinct within a block and round
+  std::uint64_t block_sectors_written = 0;
 };
 
 /// How run() executes a launch.
@@ -91,6 +95,9 @@ struct RunOptions {
   Shadow* shadow = nullptr;      ///< needed in check mode, and to count sectors; knows the allocations
   Counters* counters = nullptr;  ///< gains this launch; null: nothing is counted
   bool count_sectors = false;    ///< the sectors too, which runs the checked code in any mode
+  /// These blocks alone, numbered with the innermost axis fastest, on the calling thread; empty: all. For
+  /// grids too large to run whole.
+  std::vector<std::uint64_t> blocks;
 };
 
 /// Runs the launch to its end on the calling thread (fast mode: with oneTBB's), denormals flushed as on the

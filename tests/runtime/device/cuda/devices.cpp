@@ -75,7 +75,8 @@ TEST_CASE("C25: two Propagators in turns on two devices, and a device that is no
   }
   problem.options.device = 2;
   Propagator third = problem.propagator();
-  CHECK_THROWS_WITH_AS(third.compile(), doctest::Contains("there is no CUDA device 2; there are: 0 ("), UserError);
+  CHECK_THROWS_WITH_AS(third.compile(), doctest::Contains("there is no CUDA device 2; there are: 0 ("),
+                       UserError);
 }
 
 TEST_CASE("the caller's context stays current, and kernels go in the order of the caller's stream") {
@@ -132,7 +133,8 @@ TEST_CASE("C16: a device newer than NVRTC knows gets PTX, one older than all is 
                        doctest::Contains("compute capability 2.1; this NVRTC compiles for sm_75"), UserError);
 }
 
-TEST_CASE("C17: a driver that refuses the kernels: both versions and what to do, and a newer minor one is fine") {
+TEST_CASE(
+    "C17: a driver that refuses the kernels: both versions and what to do, and a newer minor one is fine") {
   ONDULA_NEEDS_STAND_IN();
   const auto compiler = sim_compiler();
   const Problem problem = on(random_problem(small()), Backend::cuda_sim, compiler);
@@ -190,7 +192,8 @@ TEST_CASE("C18: NVRTC without its builtins: the error names the file and the pla
 TEST_CASE("a driver that is missing, old, or none: what is wrong and what to do") {
   ONDULA_NEEDS_STAND_IN();
   const auto problem = [](const std::string& library) { return cuda::inspect_driver(library).problem; };
-  CHECK(problem("/no/libcuda.so.1").find("/no/libcuda.so.1 cannot be opened, the NVIDIA driver's library") == 0);
+  CHECK(problem("/no/libcuda.so.1").find("/no/libcuda.so.1 cannot be opened, the NVIDIA driver's library") ==
+        0);
   CHECK(problem("libm.so.6").find("lacks cuInit: it is no CUDA driver") != std::string::npos);
   const std::string stand_in = cuda::stand_in_library();
   const SimDriver driver(untouched());

@@ -28,7 +28,8 @@ void compare(Names& names, const std::string& name, const std::vector<double>& f
     ++count;
     worst = std::max(worst, std::abs(found[i] - expected[i]));
   }
-  if (count > 0) names.push_back(fmt::format("{}: {} of {} values, by {:.3g}", name, count, found.size(), worst));
+  if (count > 0)
+    names.push_back(fmt::format("{}: {} of {} values, by {:.3g}", name, count, found.size(), worst));
 }
 
 void compare(Names& names, const std::string& name, const Arrays& found, const Arrays& expected) {

@@ -51,5 +51,6 @@ std::string leaks(const SimDriver& driver);
 }  // namespace ondula::test
 
 /// Skips where the library was built without Clang, hence without the stand-in.
-#define ONDULA_NEEDS_STAND_IN() \
-  if (ondula::cuda::stand_in_library().empty()) ONDULA_SKIP("there is no libondula-cuda-sim.so: built without Clang")
+#define ONDULA_NEEDS_STAND_IN()                 \
+  if (ondula::cuda::stand_in_library().empty()) \
+  ONDULA_SKIP("there is no libondula-cuda-sim.so: built without Clang")

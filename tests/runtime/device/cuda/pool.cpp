@@ -23,7 +23,8 @@ std::unique_ptr<cuda::Device> device_of(std::size_t limit = 0, bool poison = fal
 
 }  // namespace
 
-TEST_CASE("cuda pool: what is given back is handed out again, and goes back to the driver when room is short") {
+TEST_CASE(
+    "cuda pool: what is given back is handed out again, and goes back to the driver when room is short") {
   ONDULA_NEEDS_STAND_IN();
   const SimDriver driver(untouched());
   const auto device = device_of(1000);
@@ -54,7 +55,9 @@ TEST_CASE("cuda pool: the driver's own lack of memory empties what is kept befor
   ONDULA_NEEDS_STAND_IN();
   const SimDriver driver(untouched());
   const auto device = device_of();
-  { const device::Buffer kept = device->allocate(1 << 20); }
+  {
+    const device::Buffer kept = device->allocate(1 << 20);
+  }
   CHECK(driver.live().allocations == 1);
   driver.fail("cuMemAlloc_v2", 1, cuda::result::out_of_memory);
   const device::Buffer other = device->allocate(3 << 20);
@@ -67,7 +70,8 @@ TEST_CASE("cuda device: bytes go there and back in pieces of every size, beside 
   for (const int mode : {ONDULA_SIM_FAST, ONDULA_SIM_SHUFFLE}) {
     const SimDriver driver(untouched(mode, 4));
     const auto device = device_of();
-    for (const std::size_t bytes : {std::size_t{1}, std::size_t{4097}, (std::size_t{4} << 20) + 8, std::size_t{13} << 20}) {
+    for (const std::size_t bytes :
+         {std::size_t{1}, std::size_t{4097}, (std::size_t{4} << 20) + 8, std::size_t{13} << 20}) {
       std::vector<unsigned char> there(bytes), back(bytes);
       std::iota(there.begin(), there.end(), static_cast<unsigned char>(bytes));
       device::Buffer a = device->allocate(bytes + 16), b = device->allocate(bytes + 16);
