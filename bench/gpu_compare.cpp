@@ -67,9 +67,9 @@ Setup small_setup(const std::string& equation, int dims, int order, DType dtype,
   Case c;
   c.equation = equation;
   c.dims = dims;
-  c.n = dims == 2 ? 46 : 21;
+  c.n = dims == 2 ? 46 : quick ? 16 : 21;
   c.shots = 2;
-  c.steps = quick ? 60 : 200;
+  c.steps = quick ? 40 : 200;
   c.width = 6;
   c.order = order;
   Setup setup = set_up(c);
