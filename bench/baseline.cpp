@@ -11,6 +11,7 @@
 
 #include "bench/baseline_cases.hpp"
 #include "compiler/error.hpp"
+#include "runtime/backend.hpp"
 
 namespace {
 
@@ -80,6 +81,7 @@ Run run(bench::Setup setup, Backend backend, DType dtype, int threads, int repea
 struct Options {
   bench::Scale scale;
   int threads = 0, repeats = 3;
+  std::string backend = "host";  ///< of what is compiled
   double bar = 1e-5;
 };
 
@@ -99,8 +101,8 @@ bool row(const bench::Case& full, const Options& options,
     return run(setup, backend, dtype, options.threads, repeats, compiler);
   };
   const Run eager = run_on(Backend::reference, DType::float32, options.repeats);
-  const Run compiled = run_on(Backend::host, DType::float32, options.repeats);
-  const Run exact = run_on(Backend::host, DType::float64, 0);
+  const Run compiled = run_on(backend_of(options.backend), DType::float32, options.repeats);
+  const Run exact = run_on(backend_of(options.backend), DType::float64, 0);
   const auto vp = [](const Run& r) -> const std::vector<double>& { return r.gradient.models.at("vp"); };
   const double difference = bench::relative_l2(vp(compiled), vp(eager));
   constexpr double mib = 1 << 20;
@@ -141,6 +143,8 @@ int main(int argc, char** argv) {
   app.add_option("--layer", scale.layer, "what layers are divided by");
   app.add_option("--divide-steps", scale.steps, "what steps are divided by");
   app.add_option("--threads", options.threads, "0: one per core");
+  app.add_option("--backend", options.backend, "of the compiled gradients")
+      ->check(CLI::IsMember({"host", "cuda", "cuda-sim"}));
   app.add_option("--repeats", options.repeats)->check(CLI::PositiveNumber);
   app.add_option("--bar", options.bar, "largest relative L2 difference of the gradients of vp");
   CLI11_PARSE(app, argc, argv);

@@ -29,7 +29,7 @@ namespace {
   redirect("stdout", STDOUT_FILENO);
   redirect("stderr", STDERR_FILENO);
   if (!start.out.empty()) redirect(start.out.c_str(), STDOUT_FILENO);
-  std::vector<std::string> words{ONDULA_PROGRAM};
+  std::vector<std::string> words{start.program.empty() ? ONDULA_PROGRAM : start.program};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());

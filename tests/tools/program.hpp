@@ -26,7 +26,8 @@ struct Start {
   std::map<std::string, std::string> variables;
   int signal = 0;
   std::filesystem::path when;
-  std::string out = {};  ///< where stdout goes, instead of into the outcome
+  std::string out = {};      ///< where stdout goes, instead of into the outcome
+  std::string program = {};  ///< instead of `ondula`
 };
 
 /// Runs the program to its end.
