@@ -44,6 +44,8 @@ class SimDriver {
   /// What was found since the last call.
   std::string report() const;
   ondula_sim_counts live() const;
+  /// The call that the last planned fault came to.
+  std::string failed() const;
 
 #define ONDULA_TEST_MEMBER(member, name, arguments) cuda::Result(*member) arguments = nullptr;
   ONDULA_CUDA_DRIVER(ONDULA_TEST_MEMBER)
@@ -58,6 +60,7 @@ class SimDriver {
   decltype(&ondula_sim_set_mode) set_mode = nullptr;
   decltype(&ondula_sim_fail) fail = nullptr;
   decltype(&ondula_sim_calls) calls = nullptr;
+  decltype(&ondula_sim_failed) failed_call = nullptr;
   decltype(&ondula_sim_count_sectors) count_sectors = nullptr;
   decltype(&ondula_sim_counters) counters = nullptr;
   decltype(&ondula_sim_clear_counters) clear_counters = nullptr;
