@@ -60,7 +60,6 @@ class SimDriver {
   decltype(&ondula_sim_set_mode) set_mode = nullptr;
   decltype(&ondula_sim_fail) fail = nullptr;
   decltype(&ondula_sim_calls) calls = nullptr;
-  decltype(&ondula_sim_failed) failed_call = nullptr;
   decltype(&ondula_sim_count_sectors) count_sectors = nullptr;
   decltype(&ondula_sim_counters) counters = nullptr;
   decltype(&ondula_sim_clear_counters) clear_counters = nullptr;
@@ -70,6 +69,7 @@ class SimDriver {
 
   cuda::Context context = nullptr;
   void* library = nullptr;
+  decltype(&ondula_sim_failed) failed_call = nullptr;
 };
 
 /// The modes, and a name for messages.
