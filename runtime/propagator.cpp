@@ -190,8 +190,14 @@ loop::EngineSetup Propagator::Impl::engine_setup() const {
 }
 
 void Propagator::Impl::make_engine() {
-  device_ = machine_.make_device();
+  renew_device();
   engine_ = machine_.make_engine(compilation_, engine_setup(), device_.get(), kernels_);
+}
+
+/// The old one goes first: what it meets at its end must not befall the new one.
+void Propagator::Impl::renew_device() {
+  device_.reset();
+  device_ = machine_.make_device();
 }
 
 void Propagator::Impl::leave_unsound_device() {

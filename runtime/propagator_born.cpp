@@ -75,7 +75,7 @@ void Propagator::Impl::ready_born(const loop::Perturbation& perturbation) {
     const passes::Compilation& step = born_->compilation.step;
     loop::EngineSetup setup = engine_setup();
     setup.least_halo = loop::common_halo(compilation_.kernels);
-    device_ = machine_.make_device();
+    renew_device();
     born_->engine = machine_.make_engine(step, setup, device_.get(), born_->kernels);
   }
   born_->engine->set_models(models_);

@@ -240,7 +240,7 @@ void Propagator::Impl::ready_adjoint(const GradientOptions& options) {
     loop::EngineSetup setup = engine_setup();
     setup.least_halo = own.least_halo();
     own.history.reset();  // it is of the device that goes
-    device_ = machine_.make_device();
+    renew_device();
     auto keep = machine_.make_engine(own.compilation.forward, setup, device_.get(), own.keep_kernels);
     own.back = machine_.make_engine(own.compilation.backward, setup, device_.get(), own.back_kernels);
     own.keep = std::move(keep);

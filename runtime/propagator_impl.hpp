@@ -114,6 +114,8 @@ class Propagator::Impl {
   void fix_layer(const Speeds& now, std::span<const Shot> shots);
   loop::EngineSetup engine_setup() const;
   void make_engine();
+  /// A device with nothing on it; engines of the one before must be gone.
+  void renew_device();
   /// Gives up what is on a device that an error has left in doubt.
   void leave_unsound_device();
 
