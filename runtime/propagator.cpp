@@ -25,6 +25,10 @@ void require_options(const PropagatorOptions& o) {
     throw UserError(fmt::format("device {} belongs to the backends cuda and cuda-sim; the backend is {}",
                                 o.device, backend_name(o.backend)));
   }
+  if (o.tune && !runs_cuda(o.backend)) {
+    throw UserError(fmt::format("launch shapes are tuned on the backend cuda; the backend is {}",
+                                backend_name(o.backend)));
+  }
   if (!(o.dt > 0) || !std::isfinite(o.dt))
     throw UserError(fmt::format("dt = {} s: it must be positive", o.dt));
   if (o.steps < 0) throw UserError(fmt::format("steps = {}: it must be 0 or more", o.steps));
@@ -143,6 +147,18 @@ void Propagator::Impl::compile_kernels() {
   kernels_ = machine_.compile(compilation_, domain_, 0);
   timings_.compile += since(begin);
   timings_.compiled = kernels_.compiled();
+  timings_.tuning = machine_.tuning_seconds();
+}
+
+std::vector<LaunchShape> Propagator::Impl::launch_shapes() const {
+  std::vector<LaunchShape> shapes;
+  kernels_.add_shapes(shapes);
+  if (adjoint_) {
+    adjoint_->keep_kernels.add_shapes(shapes);
+    adjoint_->back_kernels.add_shapes(shapes);
+  }
+  if (born_) born_->kernels.add_shapes(shapes);
+  return shapes;
 }
 
 passes::PipelineOptions Propagator::Impl::pipeline() const {

@@ -23,8 +23,8 @@ struct Propagator::Impl::Adjoint {
   std::int64_t steps = 0;     ///< of the history
   std::size_t receivers = 0;  ///< of the forward run, with those of slopes
   std::map<std::string, std::map<ir::Extents, double>> injected;
-  /// What a shot's fields were at its start, and over the shots the sums of their products with the adjoints' last
-  /// values, on the padded grid; by forward field, and empty where shots start from zeros.
+  /// What a shot's fields were at its start, and over the shots the sums of their products with the adjoints'
+  /// last values, on the padded grid; by forward field, and empty where shots start from zeros.
   std::map<std::string, std::vector<double>> started, start_sums;
 
   /// Of both engines' full arrays.

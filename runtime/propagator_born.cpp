@@ -60,6 +60,7 @@ void Propagator::Impl::ready_born(const loop::Perturbation& perturbation) {
   state_known_ = false;
   models_changed_ = true;
   if (!born_) {
+    device_.reset();  // tuning may want the room
     const auto begin = Clock::now();
     auto born = std::make_unique<Born>();
     born->compilation = passes::compile_born(equation_, pipeline());
@@ -69,6 +70,7 @@ void Propagator::Impl::ready_born(const loop::Perturbation& perturbation) {
         machine_.compile(born->compilation.step, domain_, loop::common_halo(compilation_.kernels));
     timings_.compile = since(begin);
     timings_.compiled = born->kernels.compiled();
+    timings_.tuning = machine_.tuning_seconds();
     born_ = std::move(born);
   }
   if (!born_->engine) {

@@ -218,6 +218,7 @@ void Propagator::Impl::ready_adjoint(const GradientOptions& options) {
   const bool unscaled = needs_unscaled(options);
   if (!adjoint_ || adjoint_->unscaled != unscaled) {
     adjoint_.reset();  // an error on the way leaves none rather than half a one
+    device_.reset();   // tuning may want the room
     auto fresh = std::make_unique<Adjoint>();
     fresh->unscaled = unscaled;
     const auto begin = Clock::now();
@@ -232,6 +233,7 @@ void Propagator::Impl::ready_adjoint(const GradientOptions& options) {
     }
     timings_.compile = since(begin);
     timings_.compiled = fresh->keep_kernels.compiled();
+    timings_.tuning = machine_.tuning_seconds();
     adjoint_ = std::move(fresh);
   }
   Adjoint& own = *adjoint_;

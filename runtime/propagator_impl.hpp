@@ -70,6 +70,7 @@ class Propagator::Impl {
   std::size_t limit_bytes() const;
   void on_step(std::int64_t every, std::function<void(const StepView&)> callback);
   const Timings& timings() const { return timings_; }
+  std::vector<LaunchShape> launch_shapes() const;
   std::size_t device_bytes_peak() const { return device_ ? device_->bytes_peak() : 0; }
   const std::vector<std::string>& warnings() const { return warnings_; }
   double time_offset(const std::string& field) const;

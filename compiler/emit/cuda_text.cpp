@@ -143,7 +143,8 @@ class KernelPrinter {
     out_.line("{}index {} = begin_{}{} + (index)({}) * {} + (index)threadIdx.x;",
               skips(inner()) ? "" : "const ", x, x, down, block, kernel_.block[0]);
     if (skips(inner())) out_.line("if ({0} >= close_{0}_lo) {0} += {1};", x, skipped(inner()));
-    out_.line("if ({1}{0} >= end_{0}) return;", x, kernel_.aligned ? fmt::format("{0} < begin_{0} || ", x) : "");
+    out_.line("if ({1}{0} >= end_{0}) return;", x,
+              kernel_.aligned ? fmt::format("{0} < begin_{0} || ", x) : "");
   }
 
   /// 3-D: the blocks of one y-strip come first, then the next plane, then the next strip.

@@ -34,8 +34,8 @@ struct AdjointVariable {
   int previous = 0;  ///< second order: dJ/df(-1) is this times the adjoint one step before
 };
 
-/// factor * state * start: with the adjoint's variable `state` as the last step back leaves it and what the forward
-/// run's `field` was at its start.
+/// factor * state * start: with the adjoint's variable `state` as the last step back leaves it and what the
+/// forward run's `field` was at its start.
 struct StartTerm {
   Expr factor;
   std::string state;

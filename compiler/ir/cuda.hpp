@@ -103,6 +103,7 @@ struct CudaKernel {
   std::array<int, 2> block{1, 1};  ///< threads along the innermost axis and the one before
   int min_blocks = 1;              ///< per multiprocessor, for the launch bounds
   int rows_per_strip = 1;          ///< tiles of rows that one y-strip of blocks holds, before it goes on to z
+  bool shape_given = false;        ///< the five above are a caller's, not the table's
   /// Along the innermost axis threads start on a whole line of `line` entries, those before the first point
   /// idle: for boxes that begin some cells beyond the grid.
   bool aligned = false;

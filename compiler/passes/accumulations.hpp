@@ -30,8 +30,8 @@ class Accumulations {
   };
   std::optional<Along> along(const std::string& field);
 
-  /// The updates of all other accumulators, and of the filters they need; adjoints and memory variables are read as
-  /// they are when the step back has reached the fields' own updates.
+  /// The updates of all other accumulators, and of the filters they need; adjoints and memory variables are
+  /// read as they are when the step back has reached the fields' own updates.
   std::vector<ir::Operation> updates();
 
  private:

@@ -456,8 +456,9 @@ class Differentiator {
 
   void decisions(const std::vector<GradientTerm>& terms, const SavePlan& plan) {
     adjoint_.decisions = variables_.decisions;
-    static constexpr const char* words[] = {"from what the field gains in a step, saved before and after",
-                                            "from the saved sum it multiplies", "computed from saved fields"};
+    static constexpr const char* words[] = {
+        "from what the field gains in a step, by parts in time where its adjoint is updated in mid-step",
+        "from the saved sum it multiplies", "computed from saved fields"};
     for (const GradientTerm& term : terms) {
       adjoint_.decisions.push_back(fmt::format("gradient of {}: {}",
                                                ir::text(term.coefficient, physical_.axes),

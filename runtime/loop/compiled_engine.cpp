@@ -417,8 +417,8 @@ class CompiledEngine final : public Engine {
     }
   }
 
-  static void scatter_times(device::Buffer& buffer, const Real* times,
-                            std::span<const device::Weighted> to, double amplitude) {
+  static void scatter_times(device::Buffer& buffer, const Real* times, std::span<const device::Weighted> to,
+                            double amplitude) {
     auto* const values = static_cast<Real*>(buffer.data());
     for (const device::Weighted& w : to) {
       const Real gain = static_cast<Real>(w.weight) * static_cast<Real>(amplitude);

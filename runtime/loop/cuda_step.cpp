@@ -107,8 +107,7 @@ CudaItem CudaStepMaker::injection(const CudaTaps& taps, const ir::Injection& ope
   item.launch.add(cuda::address(array_of(field, true, parity).buffer)).add(taps.cells.address());
   item.launch.add(taps.first.address()).add(taps.weight.address()).add(taps.of.address());
   item.launch.add(rows.samples);
-  if (!operation.times.empty())
-    item.kept.push_back({item.launch.arguments.size(), operation.times, true, 0});
+  if (!operation.times.empty()) item.kept.push_back({item.launch.arguments.size(), operation.times, true, 0});
   item.launch.add(cuda::DevicePointer{0}).add(rows.clock);
   item.argument = item.launch.arguments.size();
   item.launch.add(std::int64_t{0}).add(taps.groups).add(sources);

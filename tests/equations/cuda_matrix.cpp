@@ -238,7 +238,8 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "the adjoint of 3-D elastic at order 8 loads per interior point what the forward step loads, and density's "
+    "the adjoint of 3-D elastic at order 8 loads per interior point what the forward step loads, and "
+    "density's "
     "sums") {
   ONDULA_NEEDS_NVRTC();
   const auto loads = [](Direction direction) {

@@ -73,9 +73,9 @@ TEST_CASE(
     "step") {
   ONDULA_NEEDS_CLANG();
   const auto module = compiled_points();
-  auto* const inject = function<void(float*, const long long*, const long long*, const float*, const int*,
-                                     const float*, const float*, const long long*, const long long*)>(
-      *module, "inject");
+  auto* const inject =
+      function<void(float*, const long long*, const long long*, const float*, const int*, const float*,
+                    const float*, const long long*, const long long*)>(*module, "inject");
   auto* const set_clock = function<void(long long*, const long long*)>(*module, "set_clock");
   // Three sources; cell 5 gets taps of all of them, cells 2 and 9 of one; two places are empty.
   const Longs cells = {5, 2, 9, 5, 0}, first = {0, 3, 4, 5, 5, 5};
@@ -105,9 +105,9 @@ TEST_CASE(
 TEST_CASE("cuda points: what a sum along a field gains is multiplied by that field's value in the cell") {
   ONDULA_NEEDS_CLANG();
   const auto module = compiled_points();
-  auto* const inject = function<void(float*, const long long*, const long long*, const float*, const int*,
-                                     const float*, const float*, const long long*, const long long*)>(
-      *module, "inject");
+  auto* const inject =
+      function<void(float*, const long long*, const long long*, const float*, const int*, const float*,
+                    const float*, const long long*, const long long*)>(*module, "inject");
   const Longs cells = {3, 1}, first = {0, 2, 3}, clock = {0, 0, 0, 1};
   const Floats weight = {0.3f, -0.7f, 1.7f}, samples = {0.1f, 11}, times = {9, 1.3f, 9, -0.6f};
   const std::vector<int> source = {0, 1, 1};
