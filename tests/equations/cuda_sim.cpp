@@ -17,6 +17,12 @@ constexpr std::array<const char*, 3> equations_here = {"acoustic", "acoustic_den
 constexpr std::array<int, 4> orders = {2, 4, 8, 12};
 constexpr std::array<const char*, 2> faces = {"l", "flllll"};
 
+/// Nodes that a grid needs more so that no layer of an adjoint reaches into the one across, where the host
+/// adds in another order, or a face without one, where it is refused.
+std::int64_t more_nodes(const Setting& s) {
+  return s.equation == "acoustic_density" && s.dims == 3 && s.order == 12 ? 4 : 0;
+}
+
 /// Levels: equation, dimensions, order, type, faces, substeps, stretching of the layer.
 Setting setting_of(const Row& row) {
   Setting s;
@@ -30,6 +36,7 @@ Setting setting_of(const Row& row) {
   s.initial = true;
   s.steps = s.dims == 3 ? 14 : 60;  // 60: more than one graph, and a rest
   s.seed = 3 + row[2];
+  s.more = more_nodes(s);
   return s;
 }
 
@@ -129,6 +136,7 @@ TEST_CASE("cuda-sim: check mode finds nothing in runs and gradients, through gra
           if (!full_matrices()) s.dtype = DType::float32;
           s.steps = dims == 3 ? 3 : 8;
           s.initial = true;
+          s.more = more_nodes(s);
           same_as_host(s, {{ONDULA_SIM_CHECK, 1, dims != 2}});
           ++count;
         }

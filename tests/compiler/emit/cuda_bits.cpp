@@ -123,6 +123,8 @@ TEST_CASE("cuda text = host, bitwise: every kind of face, narrow grids where lay
   }
   check_bits(equations::acoustic(), brief(acoustic_case(layered({5, 6}, 4), 8)));
   check_bits(equations::acoustic_density(), brief(density_case(layered({6, 5}, 3), 8)));
+  check_bits(equations::acoustic(), brief(acoustic_case(layered({3, 4}, 6), 12)));
+  check_bits(equations::elastic(), brief(elastic_case(layered({3, 4}, 6), 12)));
   EngineCase stretched = brief(acoustic_case(layered_domain(2), 4));
   stretched.stretched = true;
   check_bits(equations::acoustic(), stretched);

@@ -132,7 +132,9 @@ std::vector<double> noise(Random& random, std::size_t count, double size) {
 Problem random_medium(const Setting& s) {
   Problem p;
   p.equation = equations::find(s.equation);
-  p.grid = grid(shapes()[static_cast<std::size_t>(s.dims - 1)], 10);
+  std::vector<std::int64_t> shape = shapes()[static_cast<std::size_t>(s.dims - 1)];
+  for (std::int64_t& nodes : shape) nodes += s.more;
+  p.grid = grid(shape, 10);
   for (std::size_t a = 0; a < p.grid.shape.size(); ++a) {
     p.grid.spacing[a] = 10 + static_cast<double>(a);
     p.grid.origin[a] = -20 * static_cast<double>(a);

@@ -27,6 +27,7 @@ struct Setting {
   double kappa = 1;
   std::int64_t steps = 40;
   std::uint64_t seed = 1;
+  std::int64_t more = 0;  ///< nodes along each axis
 };
 
 std::string text(const Setting& setting);
