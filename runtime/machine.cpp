@@ -6,6 +6,7 @@
 
 #include <utility>
 
+#include "compiler/emit/cuda_launch.hpp"
 #include "compiler/emit/host_text.hpp"
 #include "compiler/emit/manifest.hpp"
 #include "compiler/error.hpp"
@@ -101,10 +102,35 @@ std::unique_ptr<device::Device> Machine::make_device() const {
 }
 
 std::size_t Machine::engine_bytes(const passes::Compilation& compilation, const ir::Domain& domain,
-                                  int least_halo, std::int64_t every, const loop::PointCounts& points) const {
+                                  int least_halo, std::int64_t shots, std::int64_t every,
+                                  const loop::PointCounts& points) const {
   if (reference()) return 0;
   if (!cuda()) return loop::compiled_engine_bytes(compilation, domain, options_.dtype, least_halo);
-  return loop::cuda_engine_bytes(compilation, domain, options_.dtype, least_halo, every, points);
+  return loop::cuda_engine_bytes(compilation, domain, options_.dtype, least_halo, shots, every, points);
+}
+
+std::size_t Machine::points_bytes(std::int64_t every, const loop::PointCounts& points) const {
+  return cuda() ? loop::cuda_points_bytes(options_.dtype, every, points) : 0;
+}
+
+std::size_t Machine::history_bytes(const passes::Compilation& compilation, const ir::Domain& domain,
+                                   int least_halo, std::int64_t shots, std::size_t buffers) const {
+  if (!cuda()) return loop::history_slot_bytes(compilation, domain, options_.dtype, least_halo, buffers);
+  return loop::cuda_history_bytes(compilation, domain, options_.dtype, least_halo, shots, buffers);
+}
+
+std::int64_t Machine::most_shots(const ir::Domain& domain) const {
+  return cuda() ? emit::cuda_most_shots(domain) : 1;
+}
+
+const cuda::DeviceFacts* Machine::device_facts() const {
+  if (!cuda()) return nullptr;
+  try {
+    if (!driver_) driver_ = cuda::Driver::open(library_of(options_.backend));
+    return &cuda::require_device(*driver_, options_.device);
+  } catch (const Error&) {
+    return nullptr;
+  }
 }
 
 std::unique_ptr<loop::Engine> Machine::make_engine(const passes::Compilation& compilation,

@@ -64,13 +64,23 @@ class Machine {
                                             const loop::EngineSetup& setup, device::Device* device,
                                             const StepKernels& kernels) const;
 
-  /// Bytes the device holds for an engine, for steps of which every `every`-th is sampled.
+  /// Bytes the device holds for an engine of so many shots, for steps of which every `every`-th is sampled;
+  /// `points` are those of shots that run at once.
   std::size_t engine_bytes(const passes::Compilation& compilation, const ir::Domain& domain, int least_halo,
-                           std::int64_t every, const loop::PointCounts& points) const;
+                           std::int64_t shots, std::int64_t every, const loop::PointCounts& points) const;
+  /// What of it comes with the first shots.
+  std::size_t points_bytes(std::int64_t every, const loop::PointCounts& points) const;
+  /// Of so many buffers of a history.
+  std::size_t history_bytes(const passes::Compilation& compilation, const ir::Domain& domain, int least_halo,
+                            std::int64_t shots, std::size_t buffers) const;
+  /// Shots that an engine can run at once at most, memory apart.
+  std::int64_t most_shots(const ir::Domain& domain) const;
+  /// What is known of the CUDA device; null where there is none, or none that can be opened.
+  const cuda::DeviceFacts* device_facts() const;
 
  private:
   PropagatorOptions& options_;
-  std::shared_ptr<const cuda::Driver> driver_;
+  mutable std::shared_ptr<const cuda::Driver> driver_;
 };
 
 }  // namespace ondula

@@ -62,6 +62,10 @@ struct PropagatorOptions {
   /// The same for the backends cuda and cuda-sim.
   std::shared_ptr<jit::CudaCompiler> cuda_compiler;
   int device = 0;  ///< which CUDA device
+  /// Shots that a CUDA device runs at once, in the same launches and over the same model, at most; 0: as many
+  /// as fill the device and fit in its memory. Decides no bit of any result. With a callback of on_step shots
+  /// run one by one.
+  int shot_batch = 0;
   /// The caller's CUDA stream (a CUstream of the device's primary context), in whose order all kernels run;
   /// null: one of its own.
   void* stream = nullptr;
@@ -87,6 +91,7 @@ struct Estimate {
       0;  ///< at the frequency where the wavelets' spectrum falls below 1 % of its peak; 0: unknown
   std::int64_t points = 0;  ///< physical
   std::int64_t padded_points = 0;
+  std::int64_t shots_at_once = 1;  ///< see PropagatorOptions::shot_batch
   std::size_t device_bytes = 0;  ///< the device allocator's peak
   /// The host's peak: models with records and taps, or with the working memory of the stability limit, which
   /// is found before the first step; the device's own memory is not counted here.
@@ -96,6 +101,7 @@ struct Estimate {
   /// Of a gradient instead, with full storage: the device allocator's peak, and what of it is history. 0
   /// where the equation has no adjoint, as `gradient_refusal` says.
   std::size_t gradient_device_bytes = 0;
+  std::int64_t gradient_shots_at_once = 1;
   std::size_t history_bytes = 0;
   std::string gradient_refusal;
   double work_bytes_per_point = 0;  ///< least memory traffic of a padded point and step

@@ -57,6 +57,7 @@ class KernelPrinter {
       : program_(program.set.program),
         kernel_(kernel),
         source_(program.set.kernels[static_cast<std::size_t>(kernel.sweep)]),
+        shots_(program.target.shots),
         real_(real),
         out_(out) {}
 
@@ -64,6 +65,7 @@ class KernelPrinter {
     signature();
     const std::size_t outside = out_.depth();
     columns();
+    if (shots_) shot();
     const bool march = kernel_.march;
     if (inner() >= 2) rows();
     if (inner() >= 1) march ? planes() : slowest();
@@ -99,6 +101,8 @@ class KernelPrinter {
         return "const real " + a.name;
       case Argument::Kind::scalars:
         return "const real* __restrict__ scalars";
+      case Argument::Kind::shot_stride:
+        return "const long long " + a.name;
       default:
         return "const index " + a.name;
     }
@@ -146,14 +150,27 @@ class KernelPrinter {
     out_.line("if ({1}{0} >= end_{0}) return;", x, kernel_.aligned ? fmt::format("{0} < begin_{0} || ", x) : "");
   }
 
+  /// The shot's own copies of what is no coefficient: one for a whole block, so its addresses are too.
+  void shot() {
+    out_.line("const long long shot = {};", inner() >= 2 ? "blockIdx.z >> strip_bits" : "blockIdx.z");
+    for (const Argument& argument : kernel_.arguments) {
+      if (argument.kind != Argument::Kind::array) continue;
+      const ArrayArgument& a = source_.arrays[static_cast<std::size_t>(argument.array)];
+      if (a.kind != ArrayKind::field) continue;
+      const std::string of = is_strip(a) ? "_" + axis(program_.field(a.name).strip_axis) : "";
+      out_.line("{} += shot * s_shot{};", argument.name, of);
+    }
+  }
+
   /// 3-D: the blocks of one y-strip come first, then the next plane, then the next strip.
   void rows() {
     const std::string y = axis(1);
     const int strip = kernel_.rows_per_strip * kernel_.block[1];
-    const std::string first =
-        fmt::format("begin_{} + (index)blockIdx.z * {} + (index)(blockIdx.x % {}) * {} + (index)threadIdx.y",
-                    y, strip, kernel_.rows_per_strip, kernel_.block[1]);
-    loop(1, first, fmt::format("(index)gridDim.z * {}", strip));
+    const std::string first = fmt::format(
+        "begin_{} + (index){} * {} + (index)(blockIdx.x % {}) * {} + (index)threadIdx.y", y,
+        shots_ ? "(blockIdx.z & ((1u << strip_bits) - 1))" : "blockIdx.z", strip, kernel_.rows_per_strip,
+        kernel_.block[1]);
+    loop(1, first, fmt::format("{} * {}", shots_ ? "((index)1 << strip_bits)" : "(index)gridDim.z", strip));
   }
 
   /// The slowest axis: planes in 3-D, rows in 2-D.
@@ -364,6 +381,7 @@ class KernelPrinter {
   const ir::Program& program_;
   const ir::CudaKernel& kernel_;
   const ir::Kernel& source_;
+  bool shots_;
   Real real_;
   Lines& out_;
   std::set<std::string> declared_;  // values of the block being printed

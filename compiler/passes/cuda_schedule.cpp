@@ -113,7 +113,7 @@ class Scheduler {
     shape();
     CudaLets(*program().pool).run(kernel_);
     if (kernel_.march) queues();
-    kernel_.arguments = cuda_arguments(set_, kernel_);
+    kernel_.arguments = cuda_arguments(set_, kernel_, target_.shots);
     kernel_.figures = cuda_figures(set_, kernel_, target_);
     return std::move(kernel_);
   }
@@ -298,7 +298,7 @@ class Scheduler {
         work.sums |= work.system && program().field(store.field).accumulator;
     }
     // Strips hold a few columns only: nothing to march through.
-    const ir::CudaTarget flat{0, target_.element_bytes, target_.index_bits};
+    const ir::CudaTarget flat{0, target_.element_bytes, target_.index_bits, target_.shots};
     const CudaShape chosen = cuda_shape(kernel_.strip_axis >= 0 ? flat : target_, work);
     kernel_.march = chosen.march;
     kernel_.block = chosen.block;

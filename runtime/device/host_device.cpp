@@ -70,7 +70,7 @@ class HostDevice final : public Device {
 
   Buffer allocate(std::size_t bytes) override {
     if (limit_bytes_ > 0 && (bytes > limit_bytes_ || bytes_now() > limit_bytes_ - bytes)) {
-      throw RuntimeError(
+      throw NoRoom(
           fmt::format("{} bytes more of device memory ({} held) would pass its limit of {} bytes", bytes,
                       bytes_now(), limit_bytes_));
     }
@@ -78,7 +78,7 @@ class HostDevice final : public Device {
     const std::size_t whole = rounded(bytes);
     void* data = mmap(nullptr, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (data == MAP_FAILED) {
-      throw RuntimeError(fmt::format("the host has no memory for {} bytes more ({} held): {}", bytes,
+      throw NoRoom(fmt::format("the host has no memory for {} bytes more ({} held): {}", bytes,
                                      bytes_now(), std::strerror(errno)));
     }
     if (whole >= huge_page) madvise(data, whole, MADV_HUGEPAGE);

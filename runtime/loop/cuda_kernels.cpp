@@ -29,7 +29,7 @@ CudaSource cuda_source(const passes::Compilation& compilation, const ir::Domain&
                        int least_halo, const jit::CudaArchitecture& architecture) {
   const emit::Real real = dtype == DType::float32 ? emit::Real::float32 : emit::Real::float64;
   const ir::CudaTarget target{architecture.number(), dtype == DType::float32 ? 4 : 8,
-                              cuda_index_width(compilation.kernels, domain, dtype, least_halo)};
+                              cuda_index_width(compilation.kernels, domain, dtype, least_halo), true};
   CudaSource made;
   made.program = passes::cuda_schedule(compilation.kernels, target);
   made.text = {emit::cuda_text(made.program, real),

@@ -92,7 +92,7 @@ ondula_status ondula_options_set_integer(ondula_options* options, const char* na
   return guarded(error, [&] {
     PropagatorOptions& o = given(options, "options").value;
     switch (index_of("option", name,
-                     {"order", "substeps", "threads", "device_bytes_limit", "cache_limit", "device"})) {
+                     {"order", "substeps", "threads", "device_bytes_limit", "cache_limit", "device", "shot_batch"})) {
       case 0:
         o.order = to_int(name, value);
         break;
@@ -109,8 +109,11 @@ ondula_status ondula_options_set_integer(ondula_options* options, const char* na
       case 4:
         o.cache.limit_bytes = to_size(name, value);
         break;
-      default:
+      case 5:
         o.device = to_int(name, value);
+        break;
+      default:
+        o.shot_batch = to_int(name, value);
     }
   });
 }

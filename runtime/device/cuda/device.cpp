@@ -192,12 +192,13 @@ std::unique_ptr<LoadedModule> Device::load(const jit::CudaModule& kernels) {
   return std::make_unique<LoadedModule>(session_, OwnedModule(session_, module));
 }
 
-void Device::enqueue(const KernelLaunch& launch, Stream stream) const {
+void Device::enqueue(const KernelLaunch& launch, Stream stream, std::int64_t shots) const {
+  const auto more = static_cast<std::uint32_t>(shots - 1) * launch.shot_blocks;
   std::vector<void*> pointers;
   pointers.reserve(launch.arguments.size());
   for (const std::uint64_t& slot : launch.arguments) pointers.push_back(const_cast<std::uint64_t*>(&slot));
   session_->call(session_->functions().launch, launch.function, launch.grid[0], launch.grid[1],
-                 launch.grid[2], launch.block[0], launch.block[1], launch.block[2], 0U, stream,
+                 launch.grid[2] + more, launch.block[0], launch.block[1], launch.block[2], 0U, stream,
                  pointers.data(), static_cast<void**>(nullptr));
 }
 

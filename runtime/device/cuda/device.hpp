@@ -26,10 +26,12 @@ struct DeviceOptions {
   Stream stream = nullptr;      ///< the caller's, of the primary context, for all kernels; null: its own
 };
 
-/// One kernel with its arguments, each in a slot of 8 bytes.
+/// One kernel with its arguments, each in a slot of 8 bytes. `grid` is that of one shot, which grows along z by
+/// `shot_blocks` with each further one.
 struct KernelLaunch {
   Function function = nullptr;
   std::array<std::uint32_t, 3> grid{1, 1, 1}, block{1, 1, 1};
+  std::uint32_t shot_blocks = 0;
   std::vector<std::uint64_t> arguments;
 
   template <class T>
@@ -91,8 +93,8 @@ class Device final : public device::Device {
   /// Loads kernels. Throws RuntimeError naming the versions of driver and NVRTC where the driver refuses
   /// them.
   std::unique_ptr<LoadedModule> load(const jit::CudaModule& module);
-  /// Enqueues a kernel on `stream`. The context must be current.
-  void enqueue(const KernelLaunch& launch, Stream stream) const;
+  /// Enqueues a kernel on `stream`, for so many shots. The context must be current.
+  void enqueue(const KernelLaunch& launch, Stream stream, std::int64_t shots = 1) const;
   /// Waits for all work of stream().
   void synchronize() const;
   /// Bytes in use and kept for reuse.
