@@ -64,8 +64,8 @@ class KernelPrinter {
   void print() {
     signature();
     const std::size_t outside = out_.depth();
-    columns();
     if (shots_) shot();
+    columns();
     const bool march = kernel_.march;
     if (inner() >= 2) rows();
     if (inner() >= 1) march ? planes() : slowest();
@@ -101,8 +101,6 @@ class KernelPrinter {
         return "const real " + a.name;
       case Argument::Kind::scalars:
         return "const real* __restrict__ scalars";
-      case Argument::Kind::shot_stride:
-        return "const long long " + a.name;
       default:
         return "const index " + a.name;
     }
@@ -152,13 +150,13 @@ class KernelPrinter {
 
   /// The shot's own copies of what is no coefficient: one for a whole block, so its addresses are too.
   void shot() {
-    out_.line("const long long shot = {};", inner() >= 2 ? "blockIdx.z >> strip_bits" : "blockIdx.z");
+    out_.line("const index shot = (index){};", inner() >= 2 ? "(blockIdx.z >> strip_bits)" : "blockIdx.z");
     for (const Argument& argument : kernel_.arguments) {
       if (argument.kind != Argument::Kind::array) continue;
       const ArrayArgument& a = source_.arrays[static_cast<std::size_t>(argument.array)];
       if (a.kind != ArrayKind::field) continue;
       const std::string of = is_strip(a) ? "_" + axis(program_.field(a.name).strip_axis) : "";
-      out_.line("{} += shot * s_shot{};", argument.name, of);
+      out_.line("{} += (long long)shot * s_shot{};", argument.name, of);
     }
   }
 

@@ -71,8 +71,7 @@ struct CudaBlock {
   std::vector<std::string> strips;  ///< local names of the strip arrays used
 };
 
-/// One argument, in the order of the kernel's signature. Integers have the width of the target's index, shot
-/// strides 64 bits: they are added to addresses.
+/// One argument, in the order of the kernel's signature. Integers have the width of the target's index.
 struct CudaArgument {
   /// array: pointer to the entry at index 0 of every axis; stride, strip_stride: elements from entry to entry
   /// along `axis`; box: begin (end 0) or end of the points threads run over; live: the same of one range;

@@ -69,7 +69,7 @@ cuda::KernelLaunch CudaBinder::launch(std::size_t number, int parity) {
         add_integer(launch, plan.planes);
         break;
       case Kind::shot_stride:
-        launch.add(argument.axis < 0 ? strides_.full : strides_.strip[at(argument.axis)]);
+        add_integer(launch, argument.axis < 0 ? strides_.full : strides_.strip[at(argument.axis)]);
         break;
       case Kind::strip_bits:
         add_integer(launch, plan.strip_bits);
