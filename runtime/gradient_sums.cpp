@@ -14,7 +14,8 @@ GradientSums::GradientSums(const ir::Program& back, const ir::Domain& domain) {
     if (!field.accumulator) continue;
     const ir::Box live = domain.live(field);
     for (std::size_t a = 0; a < box_.size(); ++a)
-      box_[a] = first ? live[a] : ir::Range{std::min(box_[a].lo, live[a].lo), std::max(box_[a].hi, live[a].hi)};
+      box_[a] =
+          first ? live[a] : ir::Range{std::min(box_[a].lo, live[a].lo), std::max(box_[a].hi, live[a].hi)};
     first = false;
   }
   const auto size = static_cast<std::size_t>(box_[0].size() * box_[1].size() * box_[2].size());
@@ -42,9 +43,9 @@ void GradientSums::add(const loop::Engine& engine, device::Device* device) {
 }
 
 std::size_t GradientSums::place(const ir::Extents& index) const {
-  return static_cast<std::size_t>(
-      ((index[0] - box_[0].lo) * box_[1].size() + index[1] - box_[1].lo) * box_[2].size() + index[2] -
-      box_[2].lo);
+  return static_cast<std::size_t>(((index[0] - box_[0].lo) * box_[1].size() + index[1] - box_[1].lo) *
+                                      box_[2].size() +
+                                  index[2] - box_[2].lo);
 }
 
 std::vector<double> GradientSums::row(const std::string& accumulator, const ir::Box& row) const {

@@ -13,8 +13,8 @@
 
 namespace ondula {
 
-/// The accumulators of a step back. Each shot's begin at zero; over the shots they are added in double, in the
-/// order of the shots: so neither the number of shots that run at once nor anything else decides a bit.
+/// The accumulators of a step back. Each shot's begin at zero; over the shots they are added in double, in
+/// the order of the shots: so neither the number of shots that run at once nor anything else decides a bit.
 class GradientSums {
  public:
   GradientSums(const ir::Program& back, const ir::Domain& domain);

@@ -10,11 +10,14 @@
 #include "compiler/emit/host_text.hpp"
 #include "compiler/emit/manifest.hpp"
 #include "compiler/error.hpp"
+#include "compiler/passes/cuda_candidates.hpp"
 #include "runtime/device/cuda/device.hpp"
 #include "runtime/environment.hpp"
 #include "runtime/jit/join.hpp"
 #include "runtime/jit/nvrtc.hpp"
 #include "runtime/loop/cuda_engine.hpp"
+#include "runtime/loop/cuda_meter.hpp"
+#include "runtime/shot_batch.hpp"
 
 namespace ondula {
 namespace {
@@ -49,6 +52,39 @@ bool StepKernels::compiled() const {
   return cuda && !cuda->module->record().cache_hit;
 }
 
+void StepKernels::add_shapes(std::vector<LaunchShape>& shapes) const {
+  if (!cuda) return;
+  for (const ir::CudaKernel& kernel : cuda->program.kernels)
+    shapes.push_back({kernel.name, passes::shape_text(passes::shape_of(kernel)), kernel.shape_given});
+}
+
+double Machine::tuning_seconds() const { return options_.cuda_tuner ? options_.cuda_tuner->seconds() : 0; }
+
+loop::CudaSource Machine::shaped(loop::CudaSource table, const passes::Compilation& compilation,
+                                 const ir::Domain& domain, int least_halo) const {
+  const cuda::DeviceFacts& device = cuda::require_device(*driver_, options_.device);
+  const std::vector<std::string>& axes = compilation.physical.axes;
+  std::vector<std::int64_t> totals;
+  loop::EngineSetup setup;
+  setup.domain = domain;
+  setup.symbols["dt"] = options_.dt;
+  for (std::size_t a = 0; a < axes.size(); ++a) {
+    setup.symbols["h_" + axes[a]] = domain.spacing[a];
+    totals.push_back(domain.total(static_cast<int>(a)));
+  }
+  setup.dtype = options_.dtype;
+  setup.least_halo = least_halo;
+  const jit::TuningSubject subject{"", device.name, device.multiprocessors, driver_->version().text(),
+                                   jit::grid_class(axes, totals)};
+  loop::MakeCudaMeter make;
+  if (options_.tune) {
+    make = [&] {
+      return std::make_unique<loop::CudaLaunchMeter>(make_cuda_device(nullptr), compilation.kernels, setup);
+    };
+  }
+  return options_.cuda_tuner->shaped(std::move(table), subject, make);
+}
+
 void Machine::ready() {
   if (cuda()) {
     if (!driver_) driver_ = cuda::Driver::open(library_of(options_.backend));
@@ -58,6 +94,12 @@ void Machine::ready() {
       const std::string toolkit = driver_->stand_in() ? driver_->path() : "";
       options_.cuda_compiler = std::make_shared<jit::CudaCompiler>(options_.cache, options_.log, toolkit);
     }
+    if (!options_.cuda_tuner && !driver_->stand_in())
+      options_.cuda_tuner = std::make_shared<loop::CudaTuner>(options_.cuda_compiler, options_.log);
+    if (!options_.cuda_tuner && options_.tune && options_.log)
+      options_.log(
+          "no launch shapes are measured on cuda-sim, whose times tell nothing of a GPU's; they are the "
+          "table's");
   } else if (!reference() && !options_.compiler) {
     options_.compiler = std::make_shared<jit::HostCompiler>(options_.cache, options_.log);
   }
@@ -69,7 +111,9 @@ StepSource Machine::source(const passes::Compilation& compilation, const ir::Dom
   if (cuda()) {
     const cuda::DeviceFacts& device = cuda::require_device(*driver_, options_.device);
     made.cuda = loop::cuda_source(compilation, domain, options_.dtype, least_halo,
-                                  options_.cuda_compiler->architecture_for(device.major, device.minor));
+                                  options_.cuda_compiler->architecture_for(device.major, device.minor),
+                                  several_shots(domain));
+    if (options_.cuda_tuner) made.cuda = shaped(std::move(made.cuda), compilation, domain, least_halo);
   } else if (!reference()) {
     const emit::Real real = options_.dtype == DType::float32 ? emit::Real::float32 : emit::Real::float64;
     made.host = {emit::host_text(compilation.kernels, real),
@@ -94,11 +138,15 @@ std::unique_ptr<device::Device> Machine::make_device() const {
   if (reference()) return nullptr;
   if (!cuda())
     return device::make_host_device(options_.threads, options_.poison, options_.device_bytes_limit);
+  return make_cuda_device(static_cast<cuda::Stream>(options_.stream));
+}
+
+std::unique_ptr<cuda::Device> Machine::make_cuda_device(cuda::Stream stream) const {
   // The stand-in's check mode sees each allocation by itself.
   const bool checked = driver_->stand_in() && read_environment().sim_mode == "check";
   return std::make_unique<cuda::Device>(
       cuda::DeviceOptions{driver_, options_.device, options_.device_bytes_limit, options_.poison || checked,
-                          options_.threads, static_cast<cuda::Stream>(options_.stream)});
+                          options_.threads, stream});
 }
 
 std::size_t Machine::engine_bytes(const passes::Compilation& compilation, const ir::Domain& domain,
@@ -120,7 +168,15 @@ std::size_t Machine::history_bytes(const passes::Compilation& compilation, const
 }
 
 std::int64_t Machine::most_shots(const ir::Domain& domain) const {
-  return cuda() ? emit::cuda_most_shots(domain) : 1;
+  return several_shots(domain) ? emit::cuda_most_shots(domain) : 1;
+}
+
+/// Kernels of several shots want some registers more: a grid that has a launch for itself does without.
+bool Machine::several_shots(const ir::Domain& domain) const {
+  if (!cuda()) return false;
+  const cuda::DeviceFacts* const facts = options_.shot_batch == 0 ? device_facts() : nullptr;
+  return options_.shot_batch > 1 ||
+         (facts != nullptr && filling_batch(domain.points(), facts->multiprocessors) > 1);
 }
 
 const cuda::DeviceFacts* Machine::device_facts() const {

@@ -13,10 +13,15 @@
 #include "runtime/jit/host_compiler.hpp"
 #include "runtime/loop/cuda_kernels.hpp"
 #include "runtime/loop/cuda_points.hpp"
+#include "runtime/loop/cuda_tuner.hpp"
 #include "runtime/loop/engine.hpp"
 #include "runtime/propagator.hpp"
 
 namespace ondula {
+
+namespace cuda {
+class Device;
+}
 
 /// Kernels before they are compiled.
 struct StepSource {
@@ -31,6 +36,8 @@ struct StepKernels {
   bool ready() const { return host || cuda; }
   /// Whether they were compiled rather than found; false where there are none.
   bool compiled() const;
+  /// Adds those of the CUDA kernels.
+  void add_shapes(std::vector<LaunchShape>& shapes) const;
 };
 
 /// What `backend` lacks on this machine, and what to do; empty where it can run. Opens drivers and NVRTC.
@@ -48,8 +55,11 @@ class Machine {
   /// Finds compiler, driver and device; before compile(). Throws RuntimeError saying what is missing,
   /// UserError for a device that is not there.
   void ready();
-  /// Prints kernels; compilations that share expressions one at a time. `least_halo` as in EngineSetup.
+  /// Chooses shapes, which may take a while where the options ask to tune, and prints kernels; compilations
+  /// that share expressions one at a time. `least_halo` as in EngineSetup.
   StepSource source(const passes::Compilation& compilation, const ir::Domain& domain, int least_halo) const;
+  /// Seconds that source() has spent on measuring shapes.
+  double tuning_seconds() const;
   /// From several threads at once.
   StepKernels compile(StepSource source) const;
   /// Both.
@@ -73,12 +83,17 @@ class Machine {
   /// Of so many buffers of a history.
   std::size_t history_bytes(const passes::Compilation& compilation, const ir::Domain& domain, int least_halo,
                             std::int64_t shots, std::size_t buffers) const;
-  /// Shots that an engine can run at once at most, memory apart.
+  /// Shots that an engine can run at once at most, memory apart: 1 where the kernels take no more.
   std::int64_t most_shots(const ir::Domain& domain) const;
   /// What is known of the CUDA device; null where there is none, or none that can be opened.
   const cuda::DeviceFacts* device_facts() const;
 
  private:
+  bool several_shots(const ir::Domain& domain) const;
+  loop::CudaSource shaped(loop::CudaSource table, const passes::Compilation& compilation,
+                          const ir::Domain& domain, int least_halo) const;
+  std::unique_ptr<cuda::Device> make_cuda_device(cuda::Stream stream) const;
+
   PropagatorOptions& options_;
   mutable std::shared_ptr<const cuda::Driver> driver_;
 };

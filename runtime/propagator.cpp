@@ -28,6 +28,10 @@ void require_options(const PropagatorOptions& o) {
   }
   if (o.shot_batch < 0)
     throw UserError(fmt::format("shot_batch = {}: it must be 0 (automatic) or more", o.shot_batch));
+  if (o.tune && !runs_cuda(o.backend)) {
+    throw UserError(fmt::format("launch shapes are tuned on the backend cuda; the backend is {}",
+                                backend_name(o.backend)));
+  }
   if (!(o.dt > 0) || !std::isfinite(o.dt))
     throw UserError(fmt::format("dt = {} s: it must be positive", o.dt));
   if (o.steps < 0) throw UserError(fmt::format("steps = {}: it must be 0 or more", o.steps));
@@ -138,6 +142,18 @@ void Propagator::Impl::compile_kernels() {
   kernels_ = machine_.compile(compilation_, domain_, 0);
   timings_.compile += since(begin);
   timings_.compiled = kernels_.compiled();
+  timings_.tuning = machine_.tuning_seconds();
+}
+
+std::vector<LaunchShape> Propagator::Impl::launch_shapes() const {
+  std::vector<LaunchShape> shapes;
+  kernels_.add_shapes(shapes);
+  if (adjoint_) {
+    adjoint_->keep_kernels.add_shapes(shapes);
+    adjoint_->back_kernels.add_shapes(shapes);
+  }
+  if (born_) born_->kernels.add_shapes(shapes);
+  return shapes;
 }
 
 passes::PipelineOptions Propagator::Impl::pipeline() const {
@@ -169,7 +185,7 @@ void Propagator::Impl::ready_engine(const Speeds& now, std::span<const Shot> sho
     state_known_ = false;
     engine_shots_ = with_room(batch, [&](std::int64_t count) {
       engine_.reset();
-      device_ = machine_.make_device();
+      renew_device();
       engine_ = machine_.make_engine(compilation_, engine_setup(count), device_.get(), kernels_);
       require_room_for_points(count, false);
     });
@@ -188,6 +204,12 @@ loop::EngineSetup Propagator::Impl::engine_setup(std::int64_t batch) const {
   setup.dtype = options_.dtype;
   setup.shots = batch;
   return setup;
+}
+
+/// The old one goes first: what it meets at its end must not befall the new one.
+void Propagator::Impl::renew_device() {
+  device_.reset();
+  device_ = machine_.make_device();
 }
 
 void Propagator::Impl::leave_unsound_device() {

@@ -25,6 +25,10 @@ class CudaCompiler;
 class HostCompiler;
 }  // namespace jit
 
+namespace loop {
+class CudaTuner;
+}  // namespace loop
+
 /// The run was cancelled by the caller's `cancel`.
 class ONDULA_API Cancelled : public Error {
  public:
@@ -69,6 +73,11 @@ struct PropagatorOptions {
   /// The caller's CUDA stream (a CUstream of the device's primary context), in whose order all kernels run;
   /// null: one of its own.
   void* stream = nullptr;
+  /// Backend cuda: before kernels run the first time on a device and a class of grids, shapes of their blocks
+  /// are timed there, and the fastest recorded in the cache. Records are used whether this is set or not.
+  bool tune = false;
+  /// What chooses the shapes; unset: one of its own, and on cuda-sim, whose times tell nothing, none.
+  std::shared_ptr<loop::CudaTuner> cuda_tuner;
   std::function<void(const std::string&)> log;  ///< warnings; unset: dropped
   /// Polled every step, on CUDA devices every 48 samples; true throws Cancelled.
   std::function<bool()> cancel;
@@ -92,7 +101,7 @@ struct Estimate {
   std::int64_t points = 0;  ///< physical
   std::int64_t padded_points = 0;
   std::int64_t shots_at_once = 1;  ///< see PropagatorOptions::shot_batch
-  std::size_t device_bytes = 0;  ///< the device allocator's peak
+  std::size_t device_bytes = 0;    ///< the device allocator's peak
   /// The host's peak: models with records and taps, or with the working memory of the stability limit, which
   /// is found before the first step; the device's own memory is not counted here.
   std::size_t host_bytes = 0;
@@ -112,6 +121,7 @@ struct Estimate {
 struct Timings {
   double compile = 0;        ///< s, of the constructor's compile or load
   bool compiled = false;     ///< false: the kernels came from the cache
+  double tuning = 0;         ///< s, of all compiling so far, spent on measuring launch shapes
   double first = 0;          ///< s, of set-up and the first step: memory, coefficients, taps
   double steady = 0;         ///< s, of the other steps, callbacks and later shots' set-up left out
   std::int64_t steps = 0;    ///< counted in `steady`, over all shots
@@ -119,6 +129,13 @@ struct Timings {
   /// Of a gradient: its forward runs, its backward runs, and the chain rule from coefficients to models, s.
   double keeping = 0, backward = 0, chain = 0;
   double padded_gpoints_per_s = 0;
+};
+
+/// How a CUDA kernel is cut into blocks.
+struct LaunchShape {
+  std::string kernel;
+  std::string shape;      ///< "march 32x16, 2 blocks, strips of 4"; docs/cuda.md says what it means
+  bool recorded = false;  ///< by the tuner's record; else the table's
 };
 
 /// A look at a run between two steps.
@@ -210,6 +227,8 @@ class ONDULA_API Propagator {
   /// varies may want a look at them first.
   std::size_t limit_bytes() const;
   const Timings& timings() const;
+  /// Of the CUDA kernels that calls have compiled by now, in the order of a step; empty on other backends.
+  std::vector<LaunchShape> launch_shapes() const;
   /// Bytes the device's allocator holds at most so far.
   std::size_t device_bytes_peak() const;
   /// Seconds a field's samples lie before the record's times (half a step for half-step fields).

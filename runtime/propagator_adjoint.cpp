@@ -26,6 +26,8 @@ void Propagator::Impl::Adjoint::release() {
   back.reset();
   injected.clear();
   sums.reset();
+  started.clear();
+  start_sums.clear();
   models = -1;  // the next engines have none yet
 }
 
@@ -43,6 +45,23 @@ void Propagator::Impl::Adjoint::take_injected(const AdjointPoints& points) {
     if (!gradient.injected) continue;
     auto& into = injected[gradient.of.front()];
     for (const auto& [index, sum] : points.injected(gradient.of.front())) into[index] += sum;
+  }
+}
+
+void Propagator::Impl::Adjoint::keep_start() {
+  for (const ir::CoefficientGradient& gradient : compilation.adjoint.gradients) {
+    if (gradient.start) started[gradient.start->field] = keep->field(gradient.start->field, 0);
+  }
+}
+
+void Propagator::Impl::Adjoint::take_start() {
+  for (const ir::CoefficientGradient& gradient : compilation.adjoint.gradients) {
+    const auto found = gradient.start ? started.find(gradient.start->field) : started.end();
+    if (found == started.end()) continue;
+    const std::vector<double> last = back->field(gradient.start->state, 0);
+    std::vector<double>& into = start_sums[gradient.start->field];
+    into.resize(last.size(), 0.0);
+    for (std::size_t i = 0; i < last.size(); ++i) into[i] += last[i] * found->second[i];
   }
 }
 

@@ -26,8 +26,11 @@ struct Propagator::Impl::Adjoint {
   std::int64_t shots = 1;            ///< that engines and history hold at once, at most
   std::int64_t batch = 1;            ///< of them, in the present call
   std::optional<GradientSums> sums;  ///< over shots, where there are several
-  std::int64_t steps = 0;     ///< of the history
+  std::int64_t steps = 0;            ///< of the history
   std::map<std::string, std::map<ir::Extents, double>> injected;
+  /// What a shot's fields were at its start, and over the shots the sums of their products with the adjoints'
+  /// last values, on the padded grid; by forward field, and empty where shots start from zeros.
+  std::map<std::string, std::vector<double>> started, start_sums;
 
   /// Of both engines' full arrays.
   int least_halo() const;
@@ -37,6 +40,9 @@ struct Propagator::Impl::Adjoint {
   void keep_points(const std::vector<ShotPoints>& points);
   /// Adds up what AdjointPoints::injected tells of a shot.
   void take_injected(const AdjointPoints& points);
+  /// Remembers the fields of ir::StartTerm as a shot starts, and adds up their products after its step back.
+  void keep_start();
+  void take_start();
   /// Throws UserError where a face mirrors what has no such images, or where a layer lies so near a mirroring
   /// face that what the adjoint's memory variables spread would reach past it.
   void require_room(const ir::Domain& domain) const;

@@ -66,8 +66,8 @@ std::int64_t Propagator::Impl::choose_batch(std::size_t shots,
 
 std::int64_t Propagator::Impl::batch_of(const passes::Compilation& compilation, int least_halo) const {
   return choose_batch(counts_.size(), [&](std::int64_t batch) {
-                        return engine_bytes(compilation, least_halo, batch, substeps_, counts_);
-                      });
+    return engine_bytes(compilation, least_halo, batch, substeps_, counts_);
+  });
 }
 
 Records Propagator::Impl::run_shots(loop::Engine& engine, std::span<const Shot> shots, std::int64_t batch,

@@ -52,6 +52,7 @@ void Propagator::Impl::ready_born(const loop::Perturbation& perturbation) {
   state_known_ = false;
   models_changed_ = true;
   if (!born_) {
+    device_.reset();  // tuning may want the room
     const auto begin = Clock::now();
     auto born = std::make_unique<Born>();
     born->compilation = passes::compile_born(equation_, pipeline());
@@ -61,6 +62,7 @@ void Propagator::Impl::ready_born(const loop::Perturbation& perturbation) {
         machine_.compile(born->compilation.step, domain_, loop::common_halo(compilation_.kernels));
     timings_.compile = since(begin);
     timings_.compiled = born->kernels.compiled();
+    timings_.tuning = machine_.tuning_seconds();
     born_ = std::move(born);
   }
   const passes::Compilation& step = born_->compilation.step;
@@ -72,7 +74,7 @@ void Propagator::Impl::ready_born(const loop::Perturbation& perturbation) {
       born_->engine.reset();
       loop::EngineSetup setup = engine_setup(batch);
       setup.least_halo = halo;
-      device_ = machine_.make_device();
+      renew_device();
       born_->engine = machine_.make_engine(step, setup, device_.get(), born_->kernels);
       require_room_for_points(batch, false);
     });

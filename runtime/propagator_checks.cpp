@@ -103,7 +103,8 @@ void Propagator::Impl::estimate_gradient(Estimate& e, std::span<const loop::Poin
     const auto bytes = [&](std::int64_t batch) {
       return gradient_bytes(both, batch, options_.steps, e.substeps, points);
     };
-    e.gradient_shots_at_once = choose_batch(points.size(), [&](std::int64_t batch) { return bytes(batch).first; });
+    e.gradient_shots_at_once =
+        choose_batch(points.size(), [&](std::int64_t batch) { return bytes(batch).first; });
     std::tie(e.gradient_device_bytes, e.history_bytes) = bytes(e.gradient_shots_at_once);
   } catch (const UserError& error) {
     e.gradient_refusal = error.what();
@@ -141,8 +142,7 @@ Estimate Propagator::Impl::estimate(std::span<const Shot> shots) const {
     const auto bytes = [&](std::int64_t batch) {
       return engine_bytes(compilation_, 0, batch, e.substeps, counts);
     };
-    if (!calls_back())
-      e.shots_at_once = choose_batch(shots.size(), bytes);
+    if (!calls_back()) e.shots_at_once = choose_batch(shots.size(), bytes);
     e.device_bytes = bytes(e.shots_at_once);
     estimate_gradient(e, counts);
   }

@@ -10,6 +10,11 @@
 namespace ondula {
 namespace {
 
+/// Of an entry of the padded grid.
+std::int64_t flat_of(const ir::Domain& domain, const ir::Extents& i) {
+  return (i[0] * domain.total(1) + i[1]) * domain.total(2) + i[2];
+}
+
 template <class F>
 void each_entry(const ir::Box& box, const F& f) {
   ir::Extents i{};
@@ -82,17 +87,26 @@ void Propagator::Impl::gather_models(const loop::Sensitivity& sensitivity,
     const ir::Expr coefficient = plain(gradient.coefficient);
     std::vector<std::pair<ir::Expr, std::string>> terms = gradient.value.terms;
     for (auto& [factor, accumulator] : terms) factor = plain(factor);
+    const auto started = gradient.start ? own.start_sums.find(gradient.start->field) : own.start_sums.end();
+    const bool starts = started != own.start_sums.end();
+    const ir::Expr start_factor = starts ? plain(gradient.start->factor) : ir::Expr();
     const auto slab = [&](const ir::Box& box) {
       std::vector<std::unique_ptr<loop::ValueRows>> factors;
       for (const auto& [factor, accumulator] : terms) factors.push_back(sensitivity.rows(factor, box));
+      const auto start_factors = starts ? sensitivity.rows(start_factor, box) : nullptr;
       const auto cotangents = [&](const ir::Extents& index, std::span<double> row) {
         std::fill(row.begin(), row.end(), 0.0);
         for (std::size_t t = 0; t < terms.size(); ++t) {
           const ir::Box place = row_from(domain_, index, row.size());
-          const std::vector<double> sums = own.sums ? own.sums->row(terms[t].second, place)
-                                                    : own.back->values(terms[t].second, place);
+          const std::vector<double> sums =
+              own.sums ? own.sums->row(terms[t].second, place) : own.back->values(terms[t].second, place);
           if (std::all_of(sums.begin(), sums.end(), [](double s) { return s == 0; })) continue;
           const std::span<const double> factor = factors[t]->values(index, row.size());
+          for (std::size_t k = 0; k < row.size(); ++k) row[k] += sums[k] == 0 ? 0 : factor[k] * sums[k];
+        }
+        if (starts) {
+          const double* const sums = started->second.data() + flat_of(domain_, index);
+          const std::span<const double> factor = start_factors->values(index, row.size());
           for (std::size_t k = 0; k < row.size(); ++k) row[k] += sums[k] == 0 ? 0 : factor[k] * sums[k];
         }
         each_face_entry(domain_, index, row.size(), [&](const ir::Extents& entry, std::size_t k) {
@@ -137,8 +151,7 @@ void Propagator::Impl::gather_initial(const loop::Sensitivity& sensitivity, Grad
         const std::vector<double> values = own.back->field(state, level);
         const std::vector<double> factors = sensitivity.values(factor, box);
         each_entry(box, [&](const ir::Extents& index, std::size_t i) {
-          const auto flat = static_cast<std::size_t>(
-              (index[0] * domain_.total(1) + index[1]) * domain_.total(2) + index[2]);
+          const auto flat = static_cast<std::size_t>(flat_of(domain_, index));
           const double weight = node_weight(domain_, {&field}, field.stagger, forward.first_order(), index);
           if (values[flat] != 0)
             padded[flat] += (level < 0 ? variable.previous : 1) * weight * factors[i] * values[flat];

@@ -92,6 +92,8 @@ Gradient Propagator::Impl::gradient(std::span<const Shot> shots, const MisfitFun
   }
   const loop::Sensitivity sensitivity(domain_, engine_setup().symbols, models_);
   own.injected.clear();
+  own.started.clear();
+  own.start_sums.clear();
   own.sums.reset();
   // One shot's sums are taken from where they are.
   if (shots.size() > 1) own.sums.emplace(own.compilation.adjoint.program, domain_);
@@ -155,6 +157,7 @@ void Propagator::Impl::ready_adjoint(const GradientOptions& options) {
   const bool unscaled = needs_unscaled(options);
   if (!adjoint_ || adjoint_->unscaled != unscaled) {
     adjoint_.reset();  // an error on the way leaves none rather than half a one
+    device_.reset();   // tuning may want the room
     auto fresh = std::make_unique<Adjoint>();
     fresh->unscaled = unscaled;
     const auto begin = Clock::now();
@@ -169,6 +172,7 @@ void Propagator::Impl::ready_adjoint(const GradientOptions& options) {
     }
     timings_.compile = since(begin);
     timings_.compiled = fresh->keep_kernels.compiled();
+    timings_.tuning = machine_.tuning_seconds();
     adjoint_ = std::move(fresh);
   }
   Adjoint& own = *adjoint_;
@@ -193,7 +197,7 @@ void Propagator::Impl::ready_adjoint_engines(std::int64_t batch) {
     setup.least_halo = own.least_halo();
     own.history.reset();  // it is of the device that goes
     own.back.reset();
-    device_ = machine_.make_device();
+    renew_device();
     auto keep = machine_.make_engine(own.compilation.forward, setup, device_.get(), own.keep_kernels);
     own.back = machine_.make_engine(own.compilation.backward, setup, device_.get(), own.back_kernels);
     own.keep = std::move(keep);
@@ -226,6 +230,7 @@ Records Propagator::Impl::run_keeping(GradientBatch& batch) {
   BatchRecorder recorder(batch.shots, steps_, widths);
   own.keep->bind(*own.history, 0);
   start_shot(*own.keep);
+  if (start_ || !initial_.empty()) own.keep_start();
   own.keep->keep(*own.history, 0);
   const std::int64_t first = step_now_, stride = own.keep->stride();
   loop::Watch watch = watch_of(recorder, batch.first, first);
@@ -294,12 +299,12 @@ void Propagator::Impl::run_back(GradientBatch& batch, const loop::Sensitivity& s
   const std::int64_t first = (start_ ? start_->step : 0) * substeps_;
   watch.samples = [&](std::int64_t j, std::span<const double> found) {
     for (std::size_t s = 0; s < backs.size(); ++s)
-      backs[s].collect(first + last - j,
-                       found.subspan(first_value[s], first_value[s + 1] - first_value[s]));
+      backs[s].collect(first + last - j, found.subspan(first_value[s], first_value[s + 1] - first_value[s]));
   };
   watch.magnitude = [&](std::int64_t done, std::span<const double> sizes) {
     for (std::size_t s = 0; s < sizes.size(); ++s)
-      require_bounded(batch.first + static_cast<std::int64_t>(s), (last + 1 - done) / substeps_ + 1, sizes[s]);
+      require_bounded(batch.first + static_cast<std::int64_t>(s), (last + 1 - done) / substeps_ + 1,
+                      sizes[s]);
   };
   step_back(batch, watch);
   for (std::size_t s = 0; s < batch.shots.size(); ++s) {
@@ -308,6 +313,7 @@ void Propagator::Impl::run_back(GradientBatch& batch, const loop::Sensitivity& s
     if (options.wavelets) result.wavelets.push_back(backs[s].wavelets());
     backs[s].strengths(models);
     own.take_injected(backs[s]);
+    own.take_start();
     if (options.initial) gather_initial(sensitivity, result);
     if (options.illumination)
       own.add_illumination(domain_, result.illumination, static_cast<std::int64_t>(s));
@@ -325,8 +331,7 @@ void Propagator::Impl::step_back(const GradientBatch& batch, const loop::Watch& 
                                   shots_text(batch.first, count)));
     const std::int64_t next = std::min(last + 1, j + (stride > 1 ? stride * substeps_ : 1));
     own.back->steps(j, next - j, 1, watch, {own.history.get(), last - j + 1, -1, false});
-    if (next % substeps_ == 0)
-      tell(batch.first, count, steps_ + next / substeps_, 2 * steps_, stride > 1);
+    if (next % substeps_ == 0) tell(batch.first, count, steps_ + next / substeps_, 2 * steps_, stride > 1);
     if (next % guard_interval == 0 || next > last || stride > 1) own.back->watch_magnitude(next, watch);
     j = next;
   }

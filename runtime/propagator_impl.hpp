@@ -71,6 +71,7 @@ class Propagator::Impl {
   std::size_t limit_bytes() const;
   void on_step(std::int64_t every, std::function<void(const StepView&)> callback);
   const Timings& timings() const { return timings_; }
+  std::vector<LaunchShape> launch_shapes() const;
   std::size_t device_bytes_peak() const { return device_ ? device_->bytes_peak() : 0; }
   const std::vector<std::string>& warnings() const { return warnings_; }
   double time_offset(const std::string& field) const;
@@ -116,12 +117,11 @@ class Propagator::Impl {
                                                      std::int64_t batch, std::int64_t steps, int substeps,
                                                      std::span<const loop::PointCounts> points) const;
   static loop::PointCounts points_back(const loop::PointCounts& ahead);
-  /// Throws device::NoRoom where the device has none for the points of so many shots at once, with `back` of both
-  /// directions.
+  /// Throws device::NoRoom where the device has none for the points of so many shots at once, with `back` of
+  /// both directions.
   void require_room_for_points(std::int64_t batch, bool back) const;
   /// How many of the shots of a call to run at once; `bytes` of the device for so many.
-  std::int64_t choose_batch(std::size_t shots,
-                            const std::function<std::size_t(std::int64_t)>& bytes) const;
+  std::int64_t choose_batch(std::size_t shots, const std::function<std::size_t(std::int64_t)>& bytes) const;
   /// The same for a run of one engine with the present call's points.
   std::int64_t batch_of(const passes::Compilation& compilation, int least_halo) const;
   /// All shots of a call, `batch` at once, with the points that `points_of_shot` gives.
@@ -138,6 +138,8 @@ class Propagator::Impl {
   void ready_engine(const Speeds& now, std::span<const Shot> shots, std::int64_t batch);
   void fix_layer(const Speeds& now, std::span<const Shot> shots);
   loop::EngineSetup engine_setup(std::int64_t batch = 1) const;
+  /// A device with nothing on it; engines of the one before must be gone.
+  void renew_device();
   /// Gives up what is on a device that an error has left in doubt.
   void leave_unsound_device();
 
@@ -185,8 +187,8 @@ class Propagator::Impl {
   double call_back(std::int64_t shot, std::int64_t step);
   /// Throws RuntimeError where `size` is no magnitude of a field after `step` samples.
   void require_bounded(std::int64_t shot, std::int64_t step, double size) const;
-  /// Puts samples into `recorder`, whose first is sample `first` since t0, and looks at magnitudes of the shots
-  /// from `shot` on.
+  /// Puts samples into `recorder`, whose first is sample `first` since t0, and looks at magnitudes of the
+  /// shots from `shot` on.
   loop::Watch watch_of(BatchRecorder& recorder, std::int64_t shot, std::int64_t first) const;
   /// "shot 3", "shots 3 to 6".
   static std::string shots_text(std::int64_t first, std::size_t count);
@@ -205,8 +207,8 @@ class Propagator::Impl {
   StepKernels kernels_;
   std::unique_ptr<device::Device> device_;
   std::unique_ptr<loop::Engine> engine_;
-  std::int64_t engine_shots_ = 1;             ///< that it runs at once, at most
-  std::vector<loop::PointCounts> counts_;     ///< of each shot of the present call
+  std::int64_t engine_shots_ = 1;          ///< that it runs at once, at most
+  std::vector<loop::PointCounts> counts_;  ///< of each shot of the present call
   std::unique_ptr<Adjoint> adjoint_;  ///< what gradients need; engines of other calls give way to its own
   std::unique_ptr<Born> born_;        ///< likewise what linearised modelling needs
   EquationDefinition equation_;

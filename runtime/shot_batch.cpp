@@ -13,15 +13,20 @@ std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; 
 constexpr std::int64_t threads_of_multiprocessor = 2048;
 constexpr std::int64_t waves = 16;
 
-std::int64_t evened(std::int64_t shots, std::int64_t batch) { return ceil_div(shots, ceil_div(shots, batch)); }
+std::int64_t evened(std::int64_t shots, std::int64_t batch) {
+  return ceil_div(shots, ceil_div(shots, batch));
+}
 
 }  // namespace
 
+std::int64_t filling_batch(std::int64_t points, int multiprocessors) {
+  const std::int64_t wanted = waves * threads_of_multiprocessor * multiprocessors;
+  return std::max<std::int64_t>(ceil_div(wanted, std::max<std::int64_t>(points, 1)), 1);
+}
+
 std::int64_t shots_at_once(const BatchQuestion& q) {
   std::int64_t batch = std::min(q.shots, q.most);
-  const std::int64_t filling =
-      ceil_div(waves * threads_of_multiprocessor * q.multiprocessors, std::max<std::int64_t>(q.points, 1));
-  batch = std::min(batch, q.asked > 0 ? q.asked : std::max<std::int64_t>(filling, 1));
+  batch = std::min(batch, q.asked > 0 ? q.asked : filling_batch(q.points, q.multiprocessors));
   if (batch <= 1) return 1;
   // A little is left: points are counted before any is made.
   const auto fitting = [&](std::int64_t count) {

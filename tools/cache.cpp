@@ -16,6 +16,18 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+std::string tuned_for(const jit::TuningRecord& record) {
+  return fmt::format("{}, {}", record.subject.device, record.subject.grid);
+}
+
+std::string line_of(const jit::CacheListing& listing) {
+  if (listing.entry)
+    return fmt::format("{}  {}  {}", listing.entry->created, listing.entry->backend, listing.entry->equation);
+  if (!listing.record) return "damaged: " + listing.damage;
+  return fmt::format("{}  tuned  {}, for {}", listing.record->created, listing.record->equation,
+                     tuned_for(*listing.record));
+}
+
 Json describe(const jit::CacheListing& listing) {
   Json json{{"key", listing.key}, {"path", listing.path.string()}, {"bytes", listing.bytes}};
   if (listing.entry) {
@@ -25,6 +37,10 @@ Json describe(const jit::CacheListing& listing) {
     json["compiler"] = listing.entry->compiler;
     json["cpu"] = listing.entry->cpu;
     json["compile_seconds"] = listing.entry->compile_seconds;
+  } else if (listing.record) {
+    json["equation"] = listing.record->equation;
+    json["tuned_for"] = tuned_for(*listing.record);
+    json["created"] = listing.record->created;
   } else {
     json["damage"] = listing.damage;
   }
@@ -40,9 +56,7 @@ void answer(const CacheCommand& command, const jit::Cache& cache,
     list.push_back(describe(listing));
     if (command.voice.json) continue;
     fmt::print("{}  {:>9}  {}\n", listing.key, bytes_text(static_cast<double>(listing.bytes)),
-               listing.entry ? fmt::format("{}  {}  {}", listing.entry->created, listing.entry->backend,
-                                           listing.entry->equation)
-                             : "damaged: " + listing.damage);
+               line_of(listing));
   }
   if (command.voice.json) {
     fmt::print(

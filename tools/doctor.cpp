@@ -48,7 +48,7 @@ Json examine_cache() {
     const auto entries = cache.list();
     for (const jit::CacheListing& entry : entries) {
       bytes += entry.bytes;
-      damaged += entry.entry ? 0 : 1;
+      damaged += entry.entry || entry.record ? 0 : 1;
     }
     json["entries"] = entries.size();
     json["bytes"] = bytes;

@@ -76,9 +76,7 @@ void print_time(const Session& session, const Prediction& prediction) {
   }
 }
 
-std::string at_once(std::int64_t shots) {
-  return shots > 1 ? fmt::format(", {} shots at once", shots) : "";
-}
+std::string at_once(std::int64_t shots) { return shots > 1 ? fmt::format(", {} shots at once", shots) : ""; }
 
 void print(const Session& session, const Prediction& prediction) {
   const Estimate& e = session.estimate;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "compiler/error.hpp"
+#include "compiler/passes/cuda_candidates.hpp"
 #include "runtime/cuda_report.hpp"
 
 namespace ondula::tools {
@@ -27,17 +28,37 @@ void print_heading(const std::string& heading) { fmt::print("\n==== {} ====\n\n"
 
 void print_work(const CudaText& text) {
   print_heading("per interior point, predicted from the text");
-  fmt::print("{:<34} {:>8} {:>6} {:>6} {:>7} {:>6} {:>6} {:>6} {:>6}\n", "kernel", "block", "blocks", "loads",
-             "stores", "flops", "DRAM", "L2", "L1");
+  fmt::print("{:<34} {:>8} {:>6} {:>6} {:>6} {:>7} {:>6} {:>6} {:>6} {:>6}\n", "kernel", "block", "blocks",
+             "from", "loads", "stores", "flops", "DRAM", "L2", "L1");
   for (const ir::CudaKernel& kernel : text.program.kernels) {
     const ir::CudaFigures& f = kernel.figures;
-    fmt::print("{:<34} {:>8} {:>6} {:>6} {:>7} {:>6} {:>6.0f} {:>6.0f} {:>6.1f}\n", kernel.name,
-               fmt::format("{}x{}", kernel.block[0], kernel.block[1]), kernel.min_blocks, f.loads, f.stores,
-               f.flops, f.dram_bytes, f.l2_bytes, f.l1_wavefronts);
+    fmt::print("{:<34} {:>8} {:>6} {:>6} {:>6} {:>7} {:>6} {:>6.0f} {:>6.0f} {:>6.1f}\n", kernel.name,
+               fmt::format("{}x{}", kernel.block[0], kernel.block[1]), kernel.min_blocks,
+               kernel.shape_given ? "record" : "table", f.loads, f.stores, f.flops, f.dram_bytes, f.l2_bytes,
+               f.l1_wavefronts);
   }
   fmt::print(
-      "\nblocks: at least so many on a multiprocessor; DRAM, L2: bytes; L1: wavefronts per warp of 32 "
-      "points\n");
+      "\nblocks: at least so many on a multiprocessor; from: the table of shapes, or a record of the "
+      "tuner's; "
+      "DRAM, L2: bytes;\nL1: wavefronts per warp of 32 points\n");
+}
+
+/// The shapes that runs have where the tuner has measured these kernels: by device and size of the grid.
+void print_records(const std::vector<jit::TuningRecord>& records) {
+  for (const jit::TuningRecord& record : records) {
+    const jit::TuningSubject& s = record.subject;
+    print_heading(fmt::format("shapes of the tuner's record for {}, grids from {} on", s.device, s.grid));
+    for (const jit::TunedKernel& kernel : record.kernels) {
+      const jit::TunedCandidate &own = kernel.candidates[kernel.chosen], &table = kernel.candidates[0];
+      const std::string gain =
+          own.seconds > 0 && table.seconds > 0
+              ? fmt::format("{:.3f} ms, the table's {:.3f} ms", 1e3 * own.seconds, 1e3 * table.seconds)
+              : "the table's, not timed";
+      fmt::print("{:<34} {:<36} {}\n", kernel.name, passes::shape_text(own.shape), gain);
+    }
+    fmt::print("\nmeasured {} with NVRTC {} and a driver for CUDA {}\n", record.created, record.nvrtc,
+               s.driver);
+  }
 }
 
 void print_code(const CudaReport& report) {
@@ -97,6 +118,7 @@ void explain_cuda(const EquationDefinition& definition, const EquationOptions& o
   print_work(text);
   if (const jit::NvrtcStatus nvrtc = jit::inspect_nvrtc(); nvrtc.usable) {
     jit::CudaCompiler compiler;
+    print_records(compiler.cache().records_of(compiler.key_of(text.source, asked.architecture)));
     print_code(report_cuda(text, asked.architecture, compiler));
   } else {
     print_heading("not compiled");

@@ -55,6 +55,8 @@ void JobRun::say_compiled() {
   say(timings.compiled
           ? fmt::format("kernels compiled in {}, and kept for the next run", seconds_text(timings.compile))
           : fmt::format("kernels from the cache in {}", seconds_text(timings.compile)));
+  if (timings.tuning > 0)
+    say(fmt::format("launch shapes measured in {}, and kept for later runs", seconds_text(timings.tuning)));
 }
 
 void JobRun::start_progress() { line_.emplace(session_.estimate.points, options_.voice.quiet); }

@@ -30,6 +30,8 @@ void add_job_options(CLI::App& command, JobOptions& options, bool writes) {
   command.add_option("--backend", beats.backend, "host, reference, cuda or cuda-sim");
   command.add_option("--threads", beats.threads, "threads of the host backend");
   command.add_option("--device", beats.device, "which CUDA device: 0, 1, ...");
+  command.add_flag("--tune", beats.tune,
+                   "measure the shapes of CUDA kernels' blocks first, and keep the fastest");
   add_later_option(command, "--arch", "the architecture to generate for");
   add_later_option(command, "--timeout", "seconds after which the command gives up");
   add_json_option(command, options.voice);

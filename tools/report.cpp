@@ -47,6 +47,7 @@ Json layer_report(const Session& session) {
 Json timings_report(const Timings& timings) {
   return {{"compile", timings.compile},
           {"compiled_cold", timings.compiled},
+          {"tuning", timings.tuning},
           {"first", timings.first},
           {"steady", timings.steady},
           {"steps", timings.steps},
@@ -55,6 +56,15 @@ Json timings_report(const Timings& timings) {
           {"chain", timings.chain},
           {"gpoints_per_s", timings.gpoints_per_s},
           {"padded_gpoints_per_s", timings.padded_gpoints_per_s}};
+}
+
+/// CUDA kernels, the shapes of their blocks, and where these come from.
+Json shapes_report(const Propagator& propagator) {
+  Json shapes = Json::array();
+  for (const LaunchShape& own : propagator.launch_shapes())
+    shapes.push_back(
+        {{"kernel", own.kernel}, {"shape", own.shape}, {"from", own.recorded ? "record" : "table"}});
+  return shapes;
 }
 
 }  // namespace
@@ -113,6 +123,8 @@ Json run_report(const Session& session, const OutputPlan& plan, const std::vecto
   report["grid"] = grid_report(session);
   report["limits"] = limits_report(session);
   report["threads"] = session.job.threads.value_or(threads_available());
+  if (const Json shapes = shapes_report(*session.propagator); !shapes.empty())
+    report["launch_shapes"] = shapes;
   report["versions"] = {{"ondula", jit::ondula_version()}, {"clang", jit::built_clang_version()}};
   report["warnings"] = warnings;
   report["files"] = plan.paths();

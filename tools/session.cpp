@@ -42,6 +42,7 @@ PropagatorOptions propagator_options(const io::Job& job, const io::Survey& surve
   options.dtype = job.dtype;
   options.backend = job.backend;
   options.device = job.device;
+  options.tune = job.tune;
   options.absorb = survey.absorb;
   options.storage = job.memory.mode == io::MemorySpec::Mode::none ? Storage::none : Storage::full;
   options.shot_batch = job.memory.shot_batch;

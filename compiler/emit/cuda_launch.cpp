@@ -17,7 +17,7 @@ using Kind = ir::CudaArgument::Kind;
 constexpr std::int64_t most_x = std::numeric_limits<std::int32_t>::max();  // blocks along x
 constexpr std::int64_t most_yz = 65535;
 constexpr int most_strip_bits = 15;
-constexpr std::int64_t strip_rows = 64;  // of a y-strip, at the least (CudaKernel::rows_per_strip)
+constexpr std::int64_t strip_rows = 8;  // of a y-strip, at the least
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
@@ -122,7 +122,8 @@ CudaLaunch cuda_launch(const ir::CudaProgram& program, const ir::CudaKernel& ker
       z = std::min(strips, std::int64_t{1} << launch.strip_bits);
     }
     if (kernel.march) {
-      launch.planes = marched(counts[0], x * strips * shots, std::int64_t{multiprocessors} * kernel.min_blocks);
+      launch.planes =
+          marched(counts[0], x * strips * shots, std::int64_t{multiprocessors} * kernel.min_blocks);
       y = ceil_div(counts[0], launch.planes);
     } else {
       y = counts[0];
@@ -163,7 +164,7 @@ int cuda_index_bits(const ir::Domain& domain, std::int64_t largest) {
 std::int64_t cuda_most_shots(const ir::Domain& domain) {
   std::int64_t strips = 1;
   if (domain.dims == 3) {
-    const std::int64_t rows = ceil_div(domain.total(1) + strip_rows / 2, strip_rows);  // some live beyond faces
+    const std::int64_t rows = ceil_div(domain.total(1), strip_rows) + 1;  // some live beyond faces
     while (strips < rows && strips < std::int64_t{1} << most_strip_bits) strips *= 2;
   }
   return most_yz / strips;

@@ -10,8 +10,8 @@
 
 namespace ondula::emit {
 
-/// Blocks and threads of one launch, for one shot; `planes` and `strip_bits` are the arguments of those kinds.
-/// No block where a face has no layer to run on: such a kernel is not launched.
+/// Blocks and threads of one launch, for one shot; `planes` and `strip_bits` are the arguments of those
+/// kinds. No block where a face has no layer to run on: such a kernel is not launched.
 struct CudaLaunch {
   std::array<std::uint32_t, 3> grid{0, 1, 1};
   std::array<std::uint32_t, 3> block{1, 1, 1};

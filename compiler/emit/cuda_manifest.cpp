@@ -11,9 +11,9 @@ using nlohmann::ordered_json;
 
 ordered_json argument_json(const ir::CudaProgram& program, const ir::CudaKernel& kernel,
                            const ir::CudaArgument& a) {
-  static constexpr std::array<const char*, 12> kinds = {
-      "array", "stride", "strip_stride", "box",     "live",        "region",
-      "close", "planes", "scalar",       "scalars", "shot_stride", "strip_bits"};
+  static constexpr std::array<const char*, 12> kinds = {"array",  "stride",  "strip_stride", "box",
+                                                        "live",   "region",  "close",        "planes",
+                                                        "scalar", "scalars", "shot_stride",  "strip_bits"};
   const ir::Kernel& source = program.set.kernels[static_cast<std::size_t>(kernel.sweep)];
   ordered_json out = {{"name", a.name}, {"kind", kinds.at(static_cast<std::size_t>(a.kind))}};
   if (a.array >= 0) {

@@ -145,7 +145,8 @@ class KernelPrinter {
     out_.line("{}index {} = begin_{}{} + (index)({}) * {} + (index)threadIdx.x;",
               skips(inner()) ? "" : "const ", x, x, down, block, kernel_.block[0]);
     if (skips(inner())) out_.line("if ({0} >= close_{0}_lo) {0} += {1};", x, skipped(inner()));
-    out_.line("if ({1}{0} >= end_{0}) return;", x, kernel_.aligned ? fmt::format("{0} < begin_{0} || ", x) : "");
+    out_.line("if ({1}{0} >= end_{0}) return;", x,
+              kernel_.aligned ? fmt::format("{0} < begin_{0} || ", x) : "");
   }
 
   /// The shot's own copies of what is no coefficient: one for a whole block, so its addresses are too.
@@ -164,10 +165,10 @@ class KernelPrinter {
   void rows() {
     const std::string y = axis(1);
     const int strip = kernel_.rows_per_strip * kernel_.block[1];
-    const std::string first = fmt::format(
-        "begin_{} + (index){} * {} + (index)(blockIdx.x % {}) * {} + (index)threadIdx.y", y,
-        shots_ ? "(blockIdx.z & ((1u << strip_bits) - 1))" : "blockIdx.z", strip, kernel_.rows_per_strip,
-        kernel_.block[1]);
+    const std::string first =
+        fmt::format("begin_{} + (index){} * {} + (index)(blockIdx.x % {}) * {} + (index)threadIdx.y", y,
+                    shots_ ? "(blockIdx.z & ((1u << strip_bits) - 1))" : "blockIdx.z", strip,
+                    kernel_.rows_per_strip, kernel_.block[1]);
     loop(1, first, fmt::format("{} * {}", shots_ ? "((index)1 << strip_bits)" : "(index)gridDim.z", strip));
   }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,6 +34,14 @@ struct AdjointVariable {
   int previous = 0;  ///< second order: dJ/df(-1) is this times the adjoint one step before
 };
 
+/// factor * state * start: with the adjoint's variable `state` as the last step back leaves it and what the
+/// forward run's `field` was at its start.
+struct StartTerm {
+  Expr factor;
+  std::string state;
+  std::string field;
+};
+
 /// dJ/dcoefficient = H * value, at the points of the forward fields in `of`; accumulators of the adjoint
 /// program stand in `value`.
 struct CoefficientGradient {
@@ -42,6 +51,8 @@ struct CoefficientGradient {
   Combination value;
   /// The accumulator holds what the field gained in each step: what sources injected must be taken off.
   bool injected = false;
+  /// What `value` gains more from each shot that starts from other than zeros.
+  std::optional<StartTerm> start;
 };
 
 /// Everything `differentiate` derives.

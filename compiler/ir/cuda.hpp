@@ -77,8 +77,8 @@ struct CudaArgument {
   /// along `axis`; box: begin (end 0) or end of the points threads run over; live: the same of one range;
   /// region: begin or end of one side; close: end of the minus side or begin of the plus side of all regions
   /// of `axis`; planes: that one block marches through; scalar; scalars: pointer to all of them; shot_stride:
-  /// elements from shot to shot of full arrays (axis -1), or of the strips of `axis`; strip_bits: of blockIdx.z
-  /// those that number y-strips.
+  /// elements from shot to shot of full arrays (axis -1), or of the strips of `axis`; strip_bits: of
+  /// blockIdx.z those that number y-strips.
   enum class Kind {
     array,
     stride,
@@ -121,6 +121,7 @@ struct CudaKernel {
   std::array<int, 2> block{1, 1};  ///< threads along the innermost axis and the one before
   int min_blocks = 1;              ///< per multiprocessor, for the launch bounds
   int rows_per_strip = 1;          ///< tiles of rows that one y-strip of blocks holds, before it goes on to z
+  bool shape_given = false;        ///< the five above are a caller's, not the table's
   /// Along the innermost axis threads start on a whole line of `line` entries, those before the first point
   /// idle: for boxes that begin some cells beyond the grid.
   bool aligned = false;

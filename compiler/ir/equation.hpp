@@ -51,7 +51,8 @@ struct Field {
   bool saved = false;       ///< kept of every step: its array is one of the history's, another in each step
   /// First order, and kept of every step: the next level is written where that step's is kept, not in place.
   bool apart = false;
-  bool accumulator = false;                                       ///< a sum over time, and over shots
+  bool accumulator = false;  ///< a sum over time, and over shots
+  bool along = false;        ///< an accumulator that grows in the statement of another field
   int slots() const { return time_order == 2 || apart ? 2 : 1; }  ///< arrays that its levels take turns in
   /// An accumulator of a flux along this axis lives so many cells beyond absorbing faces, and one beyond a
   /// rigid face, as far as the stencils of nodes read the flux; -1: as other fields do.

@@ -45,8 +45,9 @@ struct OperationPrinter {
     return fmt::format("halo   {}{}", op.field, level_text(op.level));
   }
   std::string operator()(const Injection& op) const {
-    return fmt::format("inject {}{} += {} * source({})", op.field, level_text(op.level),
-                       text(op.factor, program.axes), op.source);
+    return fmt::format("inject {}{} += {} * source({}){}", op.field, level_text(op.level),
+                       text(op.factor, program.axes), op.source,
+                       op.times.empty() ? "" : fmt::format(" * {}{}", op.times, level_text(-1)));
   }
   std::string operator()(const Update& op) const {
     return fmt::format("update {}{} {} {}   on {}", op.field, level_text(op.level),
@@ -77,6 +78,8 @@ class Verifier {
         program_.field(injection->field);
         require(!time_dependent(injection->factor),
                 "a source factor of " + injection->source + " that varies in time");
+        require(injection->times.empty() || program_.field(injection->times).saved,
+                "an injection times " + injection->times + ", which is not saved");
       }
     }
   }

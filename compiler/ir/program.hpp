@@ -39,6 +39,7 @@ struct Injection {
   std::string field;
   int level = 1;
   Expr factor;
+  std::string times{};  ///< and times this saved field as it was before the step; empty: not
 };
 
 /// Receivers of `field` read it here: as the step found it, or (level 1) as its update left it.

@@ -39,6 +39,28 @@ Accumulations::Accumulations(const ir::Program& physical, const std::vector<Use>
     keep_apart(field);
   }
   for (const std::size_t number : plan.values) save_value(number);
+  for (std::size_t t = 0; t < terms_.size(); ++t) {
+    if (!by_parts(terms_[t])) continue;
+    add_accumulator(t);
+    adjoint_.program.fields.back().along = true;
+  }
+}
+
+/// The sum over the steps of u(n) (f(n) - f(n-1)), where f gains in the step what the coefficient multiplies,
+/// is that of f(n) (u(n) - u(n+1)), less u(1) f(0): f of one step instead of two, times what the adjoint u
+/// gains when it is updated. Adjoints updated at the end of the step back take in residuals before that.
+bool Accumulations::by_parts(const GradientTerm& term) const {
+  return term.supply == Supply::gained && cotangents_.early(term.of[0]);
+}
+
+std::optional<Accumulations::Along> Accumulations::along(const std::string& field) {
+  for (std::size_t t = 0; t < terms_.size(); ++t) {
+    if (!by_parts(terms_[t]) || terms_[t].of[0] != field) continue;
+    const Expr saved = recalled(pool_.field(field, 1));
+    recalled(pool_.field(field, 0));
+    return Along{fmt::format("gradient.{}", t), saved, saved->name};
+  }
+  return {};
 }
 
 /// Where one plain update gives all of a first-order field's next level, the forward run need not copy what
@@ -178,7 +200,7 @@ void Accumulations::put(const std::string& accumulator, Expr value, const std::v
   }
 }
 
-void Accumulations::accumulate(std::size_t number) {
+std::string Accumulations::add_accumulator(std::size_t number) {
   const GradientTerm& term = terms_[number];
   ir::Field like = physical_.field(term.of[0]);
   like.stagger = term.stagger;
@@ -191,6 +213,16 @@ void Accumulations::accumulate(std::size_t number) {
   }
   const std::string name = add_field(fmt::format("gradient.{}", number), like);
   adjoint_.program.fields.back().accumulator = true;
+  return name;
+}
+
+void Accumulations::accumulate(std::size_t number) {
+  const GradientTerm& term = terms_[number];
+  if (by_parts(term)) {
+    gradient(number, fmt::format("gradient.{}", number));
+    return;
+  }
+  const std::string name = add_accumulator(number);
   if (term.flux_axis >= 0) {
     pair_nested(term, name);
   } else if (term.supply == Supply::gained) {
@@ -285,10 +317,11 @@ void Accumulations::gradient(std::size_t number, const std::string& accumulator)
     result.value.terms.emplace_back(pool_.constant(1), accumulator);
   } else if (state.kept == Kept::scaled) {
     const Expr inverse = pool_.function("inverse_or_zero", {state.scale});
-    const bool gained = term.supply == Supply::gained;
-    result.value.terms.emplace_back(
-        gained ? pool_.product({sign, inverse, inverse}) : pool_.product({sign, inverse}), accumulator);
+    const bool gained = term.supply == Supply::gained, parts = by_parts(term);
+    const Expr squared = pool_.product({sign, inverse, inverse});
+    result.value.terms.emplace_back(gained && !parts ? squared : pool_.product({sign, inverse}), accumulator);
     result.injected = gained;
+    if (parts) result.start = ir::StartTerm{pool_.negate(squared), term.of[0], term.of[0]};
   } else if (state.kept == Kept::law) {
     const LawInverse inverse = inverse_of(pool_, state);
     const auto add = [&](Expr factor, const std::string& from) {

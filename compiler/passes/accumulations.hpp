@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,14 +21,25 @@ class Accumulations {
                 std::vector<GradientTerm> terms, const SavePlan& plan, Cotangents& cotangents,
                 ir::Adjoint& adjoint);
 
-  /// The updates of all accumulators, and of the filters they need; adjoints and memory variables are read as
-  /// they are when the step back has reached the fields' own updates.
+  /// The sum, if any, that grows with every change of the adjoint of `field`: by as much as that change
+  /// without its scale, times the saved field.
+  struct Along {
+    std::string accumulator;
+    ir::Expr saved;
+    std::string name;  ///< of `saved`; its level before the step is there too
+  };
+  std::optional<Along> along(const std::string& field);
+
+  /// The updates of all other accumulators, and of the filters they need; adjoints and memory variables are
+  /// read as they are when the step back has reached the fields' own updates.
   std::vector<ir::Operation> updates();
 
  private:
   void save_value(std::size_t number);
   void gradient(std::size_t number, const std::string& accumulator);
   void accumulate(std::size_t number);
+  bool by_parts(const GradientTerm& term) const;
+  std::string add_accumulator(std::size_t number);
   ir::Expr adjoint_sum(const std::vector<std::string>& fields) const;
   ir::Expr filtered(const Pairing& pair);
   ir::Expr recalled(ir::Expr forward);

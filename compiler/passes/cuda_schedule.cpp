@@ -10,6 +10,7 @@
 
 #include "compiler/error.hpp"
 #include "compiler/passes/cuda_arguments.hpp"
+#include "compiler/passes/cuda_candidates.hpp"
 #include "compiler/passes/cuda_figures.hpp"
 #include "compiler/passes/cuda_lets.hpp"
 
@@ -65,8 +66,12 @@ struct Group {
 
 class Scheduler {
  public:
-  Scheduler(const ir::KernelSet& set, const ir::CudaTarget& target, int sweep)
-      : set_(set), target_(target), sweep_(sweep), source_(set.kernels[static_cast<std::size_t>(sweep)]) {}
+  Scheduler(const ir::KernelSet& set, const ir::CudaTarget& target, const CudaShapes& shapes, int sweep)
+      : set_(set),
+        target_(target),
+        shapes_(shapes),
+        sweep_(sweep),
+        source_(set.kernels[static_cast<std::size_t>(sweep)]) {}
 
   std::vector<ir::CudaKernel> run() {
     std::vector<const ir::Piece*> pieces;
@@ -289,22 +294,18 @@ class Scheduler {
   }
 
   void shape() {
-    const int dims = program().dims();
-    CudaWork work{dims, program().order, kernel_.stores.size() > 1, false};
-    for (int axis = 0; axis < dims; ++axis)
-      work.nested |= source_.halo[static_cast<std::size_t>(axis)] > program().radius();
-    for (const ir::Piece& piece : source_.pieces) {
-      for (const ir::Store& store : piece.stores)
-        work.sums |= work.system && program().field(store.field).accumulator;
+    const auto given = shapes_.find(kernel_.name);
+    const CudaShape chosen =
+        given == shapes_.end() ? cuda_shape(set_, kernel_, target_, true) : given->second;
+    if (given != shapes_.end()) {
+      const std::string problem = cuda_shape_problem(chosen, program().dims(), kernel_.strip_axis >= 0);
+      if (!problem.empty()) throw InternalError(fmt::format("kernel {}: {}", kernel_.name, problem));
+      kernel_.shape_given = true;
     }
-    // Strips hold a few columns only: nothing to march through.
-    const ir::CudaTarget flat{0, target_.element_bytes, target_.index_bits, target_.shots};
-    const CudaShape chosen = cuda_shape(kernel_.strip_axis >= 0 ? flat : target_, work);
     kernel_.march = chosen.march;
     kernel_.block = chosen.block;
     kernel_.min_blocks = chosen.min_blocks;
-    constexpr int strip_rows = 64;
-    if (dims == 3) kernel_.rows_per_strip = strip_rows / chosen.block[1];
+    kernel_.rows_per_strip = chosen.rows_per_strip;
   }
 
   /// Every column that the live pieces read on several planes.
@@ -339,6 +340,7 @@ class Scheduler {
 
   const ir::KernelSet& set_;
   const ir::CudaTarget& target_;
+  const CudaShapes& shapes_;
   int sweep_;
   const ir::Kernel& source_;
   ir::CudaKernel kernel_;
@@ -368,7 +370,7 @@ CudaShape cuda_shape(const ir::CudaTarget& target, const CudaWork& work) {
   static const std::vector<Entry> march_system_100 = {{4, {32, 8}, 3}, {12, {32, 8}, 2}, {16, {32, 4}, 3}};
   // Addresses of a shot's own copies take a few as well.
   static const std::vector<Entry> plain_nested_shots = {
-      {8, {32, 8}, 2}, {12, {32, 4}, 3}, {16, {32, 8}, 1}};
+      {4, {32, 8}, 3}, {8, {32, 8}, 2}, {12, {32, 4}, 3}, {16, {32, 8}, 1}};
   static const std::vector<Entry> plain_system_shots = {{14, {32, 8}, 3}, {16, {32, 8}, 2}};
   static const std::vector<Entry> march_shots_100 = {{12, {32, 16}, 2}, {16, {32, 8}, 3}};
   constexpr int first_to_march = 90;
@@ -387,10 +389,16 @@ CudaShape cuda_shape(const ir::CudaTarget& target, const CudaWork& work) {
   if (work.sums) shape.min_blocks = std::max(1, shape.min_blocks - 1);
   if (work.dims == 1) shape.block = {shape.block[0] * shape.block[1], 1};
   if (target.element_bytes > 4) shape.min_blocks = std::max(1, shape.min_blocks / 2);
+  if (work.dims == 3) shape.rows_per_strip = cuda_strip_rows / shape.block[1];
   return shape;
 }
 
-ir::CudaProgram cuda_schedule(const ir::KernelSet& set, const ir::CudaTarget& target) {
+CudaShape shape_of(const ir::CudaKernel& kernel) {
+  return {kernel.march, kernel.block, kernel.min_blocks, kernel.rows_per_strip};
+}
+
+ir::CudaProgram cuda_schedule(const ir::KernelSet& set, const ir::CudaTarget& target,
+                              const CudaShapes& shapes) {
   constexpr int oldest = 50;
   if (target.sm < oldest) {
     throw UserError(fmt::format("sm_{}: CUDA text is made for sm_{} and newer", target.sm, oldest));
@@ -401,7 +409,7 @@ ir::CudaProgram cuda_schedule(const ir::KernelSet& set, const ir::CudaTarget& ta
       result.stages.push_back(stage);
       continue;
     }
-    for (ir::CudaKernel& kernel : Scheduler(set, target, stage.kernel).run()) {
+    for (ir::CudaKernel& kernel : Scheduler(set, target, shapes, stage.kernel).run()) {
       result.stages.push_back({static_cast<int>(result.kernels.size()), -1});
       result.kernels.push_back(std::move(kernel));
     }

@@ -113,7 +113,8 @@ class Grouping {
   void set_apart(const ir::Program& program, const std::vector<Footprint>& footprints) {
     const auto sums = [&](std::size_t i) {
       const auto& update = std::get<ir::Update>(program.operations[static_cast<std::size_t>(updates_[i])]);
-      return program.field(update.field).accumulator;
+      const ir::Field& field = program.field(update.field);
+      return field.accumulator && !field.along;
     };
     bool stencils = false;
     for (std::size_t i = 0; i < updates_.size(); ++i) {

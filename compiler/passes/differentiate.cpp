@@ -186,9 +186,19 @@ class Differentiator {
       return;
     }
     const Expr scale = state.kept == Kept::scaled ? state.scale : pool_.constant(1);
+    const auto sum = accumulations_->along(name);
     if (!gains.live.empty()) own.push_back(pool_.product({scale, pool_.sum(gains.live)}));
     update(name, pool_.sum(std::move(own)), false, everywhere());
-    for (const auto& [axis, list] : gains.strips) spread(name, pool_.product({scale, pool_.sum(list)}), axis);
+    if (sum && !gains.live.empty()) {
+      const Expr grown = pool_.product({sum->saved, pool_.sum(gains.live)});
+      put(sum->accumulator, pool_.sum({pool_.field(sum->accumulator, 0), grown}), false, everywhere(),
+          location(name));
+    }
+    for (const auto& [axis, list] : gains.strips) {
+      std::vector<std::pair<std::string, Expr>> gaining = {{name, pool_.product({scale, pool_.sum(list)})}};
+      if (sum) gaining.emplace_back(sum->accumulator, pool_.product({sum->saved, pool_.sum(list)}));
+      spread(gaining, axis);
+    }
     if (late) late_.push_back(name);
   }
 
@@ -215,7 +225,7 @@ class Differentiator {
     }
     for (const auto& [axis, list] : all.strips) {
       for (const std::string& member : state.group)
-        spread(member, pool_.sum(both(list, gains[member].strips[axis])), axis);
+        spread({{member, pool_.sum(both(list, gains[member].strips[axis]))}}, axis);
     }
     for (const std::string& member : state.group) late_.push_back(member);
   }
@@ -279,15 +289,25 @@ class Differentiator {
     // An adjoint that only stays as it is needs no update.
     const bool idle = !accumulate && value == pool_.field(field, 0);
     if (idle) return;
-    out().push_back(ir::Update{field, 1, value, accumulate, std::move(regions), location(field)});
+    put(field, value, accumulate, std::move(regions), location(field));
   }
 
-  void spread(const std::string& field, Expr value, int axis) {
+  void put(const std::string& field, Expr value, bool accumulate, std::vector<Region> regions,
+           ir::Location place) {
+    out().push_back(ir::Update{field, 1, value, accumulate, std::move(regions), std::move(place)});
+  }
+
+  /// What the first of some fields gains by its strips' memory, and sums that grow with it.
+  void spread(const std::vector<std::pair<std::string, Expr>>& gaining, int axis) {
     // The strip last: what memory then takes up there is final, also where both sides' aprons and strips
     // meet.
-    if (reach(value, axis, physical_.radius()) > 0)
-      update(field, value, true, {Region{RegionKind::apron, axis}});
-    update(field, value, true, {Region{RegionKind::strip, axis}});
+    const ir::Location place = location(gaining.front().first);
+    const bool beside = reach(gaining.front().second, axis, physical_.radius()) > 0;
+    for (const RegionKind kind : {RegionKind::apron, RegionKind::strip}) {
+      for (const auto& [field, value] : gaining) {
+        if (kind == RegionKind::strip || beside) put(field, value, true, {Region{kind, axis}}, place);
+      }
+    }
   }
 
   ir::Location location(const std::string& field) const {
@@ -354,6 +374,8 @@ class Differentiator {
       }
       const Expr scale = state.kept == Kept::scaled ? state.scale : pool_.constant(1);
       out().push_back(ir::Injection{sample->field, sample->field, level, pool_.product({sign, scale})});
+      if (const auto sum = accumulations_->along(sample->field))
+        out().push_back(ir::Injection{sample->field, sum->accumulator, 1, sign, sum->name});
     }
   }
 
@@ -434,8 +456,9 @@ class Differentiator {
 
   void decisions(const std::vector<GradientTerm>& terms, const SavePlan& plan) {
     adjoint_.decisions = variables_.decisions;
-    static constexpr const char* words[] = {"from what the field gains in a step, saved before and after",
-                                            "from the saved sum it multiplies", "computed from saved fields"};
+    static constexpr const char* words[] = {
+        "from what the field gains in a step, by parts in time where its adjoint is updated in mid-step",
+        "from the saved sum it multiplies", "computed from saved fields"};
     for (const GradientTerm& term : terms) {
       adjoint_.decisions.push_back(fmt::format("gradient of {}: {}",
                                                ir::text(term.coefficient, physical_.axes),

@@ -58,12 +58,12 @@ std::vector<std::vector<std::int64_t>> inner_tiles(const ir::Kernel& kernel, con
   // too often.
   const std::int64_t wanted = 4 * static_cast<std::int64_t>(target.threads);
   std::vector<std::vector<std::int64_t>> tiles;
+  const auto whole_grid = [](const ir::ArrayArgument& a) {
+    return a.kind != ir::ArrayKind::profile && a.side < 0;
+  };
+  const bool wide = std::count_if(kernel.arrays.begin(), kernel.arrays.end(), whole_grid) > 12;
   if (domain.dims == 2) {
     // Few enough rows that those a block has just computed are in cache when its corrections come.
-    const auto whole_grid = [](const ir::ArrayArgument& a) {
-      return a.kind != ir::ArrayKind::profile && a.side < 0;
-    };
-    const bool wide = std::count_if(kernel.arrays.begin(), kernel.arrays.end(), whole_grid) > 12;
     const std::int64_t rows_2d = wide ? 8 : 16;
     for (const ir::Range& z : parts(domain.total(0), wanted, whole(kernel, domain, 0)))
       tiles.push_back({z.lo, z.hi, rows_2d});
@@ -72,7 +72,11 @@ std::vector<std::vector<std::int64_t>> inner_tiles(const ir::Kernel& kernel, con
   int streams = 0;
   for (const ir::Cost& cost : kernel.costs) streams = std::max(streams, cost.streams);
   const std::int64_t planes = 2 * kernel.halo[0] + 1 + streams;
-  const std::int64_t rows = std::max<std::int64_t>(8, target.cache_bytes / (planes * row_bytes));
+  // A machine may share the cache it names: planes of many arrays in halves (elastic at order 8 backwards:
+  // x0.96).
+  const std::int64_t most = wide ? 96 : domain.total(1);
+  const std::int64_t rows =
+      std::clamp<std::int64_t>(target.cache_bytes / (planes * row_bytes), 8, std::max<std::int64_t>(most, 8));
   const auto blocks = parts(domain.total(1), ceil_div(domain.total(1), rows), whole(kernel, domain, 1));
   const std::int64_t cuts = ceil_div(wanted, static_cast<std::int64_t>(blocks.size()));
   for (const ir::Range& z : parts(domain.total(0), cuts, whole(kernel, domain, 0))) {

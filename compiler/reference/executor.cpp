@@ -210,7 +210,8 @@ class Executor<Real>::Impl {
         if (!holds(live, tap.index)) continue;
         const std::int64_t i = layout_.index(tap.index);
         const double factor = source.raw ? 1.0 : factor_of(op.factor)[i];
-        array[at(i)] += static_cast<Real>(factor * tap.weight * source.samples[at(n)]);
+        const Real gain = static_cast<Real>(factor * tap.weight * source.samples[at(n)]);
+        array[at(i)] += op.times.empty() ? gain : gain * state_.level(op.times, -1)[at(i)];
       }
     }
   }

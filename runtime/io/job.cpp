@@ -21,10 +21,11 @@ namespace ondula::io {
 namespace {
 
 const std::vector<std::string>& job_keys() {
-  static const std::vector<std::string> keys = {
-      "equation", "grid",   "time",     "order",   "dtype",    "backend",   "device",       "threads",
-      "models",   "absorb", "initial",  "wavelet", "sources",  "receivers", "free_surface", "geometry",
-      "memory",   "output", "observed", "misfit",  "gradient", "born",      "invert",       "mesh"};
+  static const std::vector<std::string> keys = {"equation",     "grid",     "time",    "order",   "dtype",
+                                                "backend",      "device",   "threads", "tune",    "models",
+                                                "absorb",       "initial",  "wavelet", "sources", "receivers",
+                                                "free_surface", "geometry", "memory",  "output",  "observed",
+                                                "misfit",       "gradient", "born",    "invert",  "mesh"};
   return keys;
 }
 
@@ -95,6 +96,7 @@ void apply(const Overrides& options, Job& job) {
   // Each option passes through the check of its key, so that both know the same words and ranges.
   if (options.backend) job.backend = parse_backend(Node(*options.backend, "--backend"));
   if (options.device) job.device = parse_device(Node(*options.device, "--device"));
+  if (options.tune) job.tune = true;
   if (options.dtype) job.dtype = parse_dtype(Node(*options.dtype, "--dtype"));
   if (options.order) job.order = parse_order(Node(*options.order, "--order"));
   if (options.threads) job.threads = parse_threads(Node(*options.threads, "--threads"));
@@ -162,6 +164,7 @@ Job parse_job(std::string_view text, const std::string& folder, const Overrides&
   if (const auto dtype = root.find("dtype")) job.dtype = parse_dtype(*dtype);
   if (const auto backend = root.find("backend")) job.backend = parse_backend(*backend);
   if (const auto device = root.find("device")) job.device = parse_device(*device);
+  if (const auto tune = root.find("tune")) job.tune = tune->boolean();
   if (const auto threads = root.find("threads")) job.threads = parse_threads(*threads);
   parse_models(root, job, context);
   parse_survey(root, job, context);

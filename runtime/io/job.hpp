@@ -141,6 +141,7 @@ struct Job {
   DType dtype = DType::float32;
   Backend backend = Backend::host;
   int device = 0;              ///< which CUDA device
+  bool tune = false;           ///< launch shapes are measured
   std::optional<int> threads;  ///< unset: one per core
   Absorb absorb;
   std::vector<std::pair<std::string, ModelSpec>> models;
@@ -165,6 +166,7 @@ struct Overrides {
   std::optional<int> order;
   std::optional<int> dims;  ///< must equal the number of the grid's axes
   std::optional<int> device;
+  bool tune = false;  ///< true beats the key
   std::optional<int> threads;
   std::optional<std::string> output;  ///< the output directory, as the shell sees it
 };

@@ -261,6 +261,7 @@ nlohmann::ordered_json resolved(const Job& job) {
   json["dtype"] = job.dtype == DType::float64 ? "float64" : "float32";
   json["backend"] = backend_name(job.backend);
   json["device"] = job.device;
+  json["tune"] = job.tune;
   json["threads"] = job.threads ? Json(*job.threads) : Json("auto");
   json["models"] = write_models(job.models);
   json["absorb"] = write_absorb(job.grid, job.absorb);

@@ -24,6 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* extension = ".ondula";
+constexpr const char* record_extension = ".tuned";
 constexpr const char* failed_folder = "failed";
 
 /// The folder where options and environment put it, and why there is none.
@@ -47,11 +48,14 @@ constexpr std::size_t key_digits = 32;
 
 std::string folder_of(const StoredFile& file) { return file.path.parent_path().filename().string(); }
 
-bool is_entry(const StoredFile& file) {
+bool has_key(const StoredFile& file) {
   const std::string stem = file.path.stem().string();
-  return !file.temporary && file.path.extension() == extension && is_hex(stem, key_digits) &&
-         folder_of(file) == stem.substr(0, 2);
+  return !file.temporary && is_hex(stem, key_digits) && folder_of(file) == stem.substr(0, 2);
 }
+
+bool is_entry(const StoredFile& file) { return has_key(file) && file.path.extension() == extension; }
+
+bool is_record(const StoredFile& file) { return has_key(file) && file.path.extension() == record_extension; }
 
 bool is_failed_source(const StoredFile& file) {
   const std::string extension_of_text = file.path.extension().string();
@@ -68,7 +72,7 @@ bool is_temporary(const StoredFile& file) {
 }
 
 bool is_ours(const StoredFile& file) {
-  return is_temporary(file) || is_entry(file) || is_failed_source(file);
+  return is_temporary(file) || is_entry(file) || is_record(file) || is_failed_source(file);
 }
 
 }  // namespace
@@ -88,6 +92,11 @@ fs::path Cache::path_of(const std::string& key) const {
   return directory_ / key.substr(0, 2) / (key + extension);
 }
 
+fs::path Cache::record_path(const TuningSubject& subject) const {
+  const std::string key = tuning_key(subject);
+  return directory_ / key.substr(0, 2) / (key + record_extension);
+}
+
 void Cache::warn(const std::string& message) const {
   if (log_) log_(message);
 }
@@ -98,16 +107,20 @@ void Cache::warn_once(const std::string& message) {
          "; compiled kernels are kept in memory only (ONDULA_CACHE names another folder, or \"off\")");
 }
 
-std::optional<CacheEntry> Cache::load(const std::string& key, const std::string& source) {
+std::optional<std::vector<std::byte>> Cache::read(const fs::path& path) {
   if (!no_place_.empty()) warn_once("no kernel cache: " + no_place_);
   if (directory_.empty()) return std::nullopt;
-  const fs::path path = path_of(key);
-  std::optional<std::vector<std::byte>> bytes;
   try {
-    bytes = read_whole_file(path, fault_);
+    return read_whole_file(path, fault_);
   } catch (const std::exception& error) {
     warn_once(fmt::format("the kernel cache cannot be read: {}", error.what()));
   }
+  return std::nullopt;
+}
+
+std::optional<CacheEntry> Cache::load(const std::string& key, const std::string& source) {
+  const fs::path path = path_of(key);
+  const std::optional<std::vector<std::byte>> bytes = read(path);
   if (!bytes) return std::nullopt;
   try {
     CacheEntry entry = decode_entry(*bytes);
@@ -131,18 +144,70 @@ void Cache::discard(const std::string& key, const std::string& reason) {
 
 void Cache::store(const CacheEntry& entry) {
   if (directory_.empty()) return;
+  publish(path_of(entry.key), encode_entry(entry), "a kernel");
+}
+
+bool Cache::publish(const fs::path& path, std::span<const std::byte> bytes, const char* what) {
   try {
-    const std::vector<std::byte> file = encode_entry(entry);
-    if (file.size() > limit_bytes_) {
+    if (bytes.size() > limit_bytes_) {
       warn_once(
-          fmt::format("a kernel of {} bytes is over the cache's limit of {}", file.size(), limit_bytes_));
-      return;
+          fmt::format("{} of {} bytes is over the cache's limit of {}", what, bytes.size(), limit_bytes_));
+      return false;
     }
-    publish_file(path_of(entry.key), file, fault_);
-    trim(path_of(entry.key));
+    publish_file(path, bytes, fault_);
+    trim(path);
+    return true;
   } catch (const std::exception& error) {
     warn_once(fmt::format("the kernel cache cannot be written: {}", error.what()));
+    return false;
   }
+}
+
+std::optional<TuningRecord> Cache::load_record(const TuningSubject& subject) {
+  const fs::path path = record_path(subject);
+  const std::optional<std::vector<std::byte>> bytes = read(path);
+  if (!bytes) return std::nullopt;
+  try {
+    TuningRecord record = decode_record(*bytes);
+    if (record.subject != subject) throw InternalError("it is of another program, device or grid");
+    mark_used(path);
+    return record;
+  } catch (const InternalError& error) {
+    discard_record(subject, error.what());
+    return std::nullopt;
+  }
+}
+
+bool Cache::store_record(const TuningRecord& record) {
+  if (directory_.empty()) return false;
+  const std::string text = encode_record(record);
+  return publish(record_path(record.subject), std::as_bytes(std::span(text)), "a record of the tuner");
+}
+
+std::vector<TuningRecord> Cache::records_of(const std::string& program) const {
+  std::vector<TuningRecord> records;
+  if (directory_.empty()) return records;
+  for (const StoredFile& file : scan_files(directory_)) {
+    if (!is_record(file)) continue;
+    try {
+      const auto bytes = read_whole_file(file.path, fault_);
+      TuningRecord record = bytes ? decode_record(*bytes) : TuningRecord{};
+      const bool own = tuning_key(record.subject) == file.path.stem().string();
+      if (own && record.subject.program == program) records.push_back(std::move(record));
+    } catch (const std::exception&) {
+      continue;  // load_record() and verify() tell of damage
+    }
+  }
+  return records;
+}
+
+void Cache::discard_record(const TuningSubject& subject, const std::string& reason) {
+  if (directory_.empty()) return;
+  warn(
+      fmt::format("the tuner's record {} is of no use: {}; it is removed and kernels have the table's shapes",
+                  record_path(subject).string(), reason));
+  std::error_code ignored;
+  fs::remove(record_path(subject), ignored);
 }
 
 void Cache::trim(const fs::path& newest) const {
@@ -188,13 +253,22 @@ std::vector<CacheListing> Cache::list() const {
   std::vector<CacheListing> listings;
   if (directory_.empty()) return listings;
   for (const StoredFile& file : scan_files(directory_)) {
-    if (!is_entry(file)) continue;
-    CacheListing listing{file.path.stem().string(), file.path, file.bytes, file.last_used, std::nullopt, ""};
+    if (!is_entry(file) && !is_record(file)) continue;
+    CacheListing listing;
+    listing.key = file.path.stem().string();
+    listing.path = file.path;
+    listing.bytes = file.bytes;
+    listing.last_used = file.last_used;
     try {
-      if (const auto bytes = read_whole_file(file.path, fault_)) listing.entry = decode_entry(*bytes);
-      if (listing.entry && listing.entry->key != listing.key) throw InternalError("it holds another key");
+      const auto bytes = read_whole_file(file.path, fault_);
+      if (bytes && is_entry(file)) listing.entry = decode_entry(*bytes);
+      if (bytes && is_record(file)) listing.record = decode_record(*bytes);
+      if ((listing.entry && listing.entry->key != listing.key) ||
+          (listing.record && tuning_key(listing.record->subject) != listing.key))
+        throw InternalError("it holds another key");
     } catch (const std::exception& error) {
       listing.entry.reset();
+      listing.record.reset();
       listing.damage = error.what();
     }
     listings.push_back(std::move(listing));

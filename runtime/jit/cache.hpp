@@ -8,28 +8,32 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "runtime/jit/cache_entry.hpp"
 #include "runtime/jit/cache_files.hpp"
 #include "runtime/jit/cache_options.hpp"
+#include "runtime/jit/tuning_record.hpp"
 
 namespace ondula::jit {
 
-/// One entry as `ondula cache list` shows it.
+/// One entry, or one of the tuner's records, as `ondula cache list` shows it.
 struct CacheListing {
   std::string key;
   std::filesystem::path path;
   std::uint64_t bytes = 0;
   std::filesystem::file_time_type last_used;
-  std::optional<CacheEntry> entry;  ///< nothing where the file is damaged or unreadable
-  std::string damage;               ///< why, then
+  std::optional<CacheEntry> entry;     ///< nothing where the file is damaged or unreadable
+  std::optional<TuningRecord> record;  ///< of a record, likewise
+  std::string damage;                  ///< why there is neither
 };
 
-/// A folder of entries, DIR/ab/abcdef....ondula. Safe against other threads and processes on the same folder
-/// without locks: entries appear by rename and a damaged one is rebuilt. After the first problem with the
-/// folder one warning goes to the log, and kernels are compiled in memory.
+/// A folder of entries, DIR/ab/abcdef....ondula, and of the tuner's records, DIR/ab/abcdef....tuned. Safe
+/// against other threads and processes on the same folder without locks: entries appear by rename and a
+/// damaged one is rebuilt. After the first problem with the folder one warning goes to the log, and kernels
+/// are compiled in memory.
 class Cache {
  public:
   /// Throws UserError only where ONDULA_CACHE_LIMIT is no size. Touches no file yet.
@@ -43,6 +47,16 @@ class Cache {
   void store(const CacheEntry& entry);
   /// Removes an entry that turned out to be unusable, with a warning that gives `reason`.
   void discard(const std::string& key, const std::string& reason);
+  /// The tuner's record for `subject`; nothing where there is none. One that is damaged, or of another
+  /// subject, is removed, with a warning. Marks it as used.
+  std::optional<TuningRecord> load_record(const TuningSubject& subject);
+  /// Publishes a record, which counts for the limit as entries do. False where it could not be kept: warned
+  /// of.
+  bool store_record(const TuningRecord& record);
+  /// The sound records of a program (TuningSubject::program), in the order of their keys.
+  std::vector<TuningRecord> records_of(const std::string& program) const;
+  /// Removes a record that turned out to be unusable, with a warning that gives `reason`.
+  void discard_record(const TuningSubject& subject, const std::string& reason);
   /// Keeps a source that did not compile, in the cache or else in the temporary folder. The path, or "" if
   /// nowhere.
   /// `extension` is ".cpp" or ".cu".
@@ -53,10 +67,12 @@ class Cache {
   const std::filesystem::path& directory() const { return directory_; }
   /// The file of a key.
   std::filesystem::path path_of(const std::string& key) const;
+  /// The file of a record.
+  std::filesystem::path record_path(const TuningSubject& subject) const;
   std::uint64_t limit_bytes() const { return limit_bytes_; }
-  /// Every entry, read and checked, by key; nothing is changed.
+  /// Every entry and record, read and checked, by key; nothing is changed.
   std::vector<CacheListing> list() const;
-  /// Checks every entry and removes the damaged ones. Those removed.
+  /// Checks every entry and record and removes the damaged ones. Those removed.
   std::vector<CacheListing> verify();
   /// Removes every file of the cache, half-written ones too. How many. A running process loses nothing by it.
   std::size_t clear();
@@ -64,6 +80,8 @@ class Cache {
  private:
   void warn(const std::string& message) const;
   void warn_once(const std::string& message);
+  std::optional<std::vector<std::byte>> read(const std::filesystem::path& path);
+  bool publish(const std::filesystem::path& path, std::span<const std::byte> bytes, const char* what);
   void trim(const std::filesystem::path& newest) const;
 
   std::filesystem::path directory_;

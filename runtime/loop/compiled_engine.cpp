@@ -171,6 +171,10 @@ class CompiledEngine final : public Engine {
             from < 0 ? device::Buffer() : device::Buffer::view(kept.buffer(save, from));
       }
     }
+    for (const ir::Field& field : set_.program.fields) {
+      if (field.saved && slot > 0)
+        before_[field.name] = static_cast<const Real*>(kept.buffer(kept.find(field.name), slot - 1).data());
+    }
     for (const External& e : externals_) {
       const std::int64_t from = e.previous ? slot - 1 : slot;
       if (from < 0) continue;  // before the first step there is nothing to run
@@ -406,7 +410,19 @@ class CompiledEngine final : public Engine {
       const auto& injection = std::get<ir::Injection>(set_.program.operations[at(operation)]);
       const ir::Field& field = set_.program.field(injection.field);
       auto& array = arrays_.at(field_key(field.name, slot(field, 1)));
-      device_.scatter_add(array.buffer, setup_.dtype, deposit.to, deposit.samples[at(n)]);
+      if (injection.times.empty())
+        device_.scatter_add(array.buffer, setup_.dtype, deposit.to, deposit.samples[at(n)]);
+      else
+        scatter_times(array.buffer, before_.at(injection.times), deposit.to, deposit.samples[at(n)]);
+    }
+  }
+
+  static void scatter_times(device::Buffer& buffer, const Real* times, std::span<const device::Weighted> to,
+                            double amplitude) {
+    auto* const values = static_cast<Real*>(buffer.data());
+    for (const device::Weighted& w : to) {
+      const Real gain = static_cast<Real>(w.weight) * static_cast<Real>(amplitude);
+      values[w.element] += gain * times[w.element];
     }
   }
 
@@ -459,6 +475,7 @@ class CompiledEngine final : public Engine {
   std::map<std::string, HaloFiller> halos_;
   std::array<std::vector<device::Launch>, 2> launches_;
   std::vector<External> externals_;
+  std::map<std::string, const Real*> before_;  // saved fields before the step
   std::vector<Deposit> deposits_;
   std::map<std::string, std::vector<Pickup>> receivers_;  // by field
   std::map<std::string, std::size_t> taps_;               // how many, by field

@@ -43,11 +43,12 @@ cuda::KernelLaunch CudaBinder::launch(std::size_t number, int parity) {
   cuda::KernelLaunch launch;
   launch.grid = plan.grid;
   launch.block = plan.block;
-  launch.shot_blocks = plan.shot_blocks();
   if (plan.empty()) return launch;
-  if (setup_.shots > plan.most_shots())
-    throw InternalError(fmt::format("kernel {}: {} shots at once, it counts {}", kernel.name, setup_.shots,
-                                    plan.most_shots()));
+  const std::int64_t most = program_.target.shots ? plan.most_shots() : 1;
+  if (setup_.shots > most)
+    throw InternalError(
+        fmt::format("kernel {}: {} shots at once, it counts {}", kernel.name, setup_.shots, most));
+  launch.shot_blocks = program_.target.shots ? plan.shot_blocks() : 0;
   launch.function = module_.function(kernel.name);
   const ir::Kernel& source = sweep(kernel);
   for (const ir::CudaArgument& argument : kernel.arguments) {

@@ -116,9 +116,9 @@ class CudaEngine final : public Engine {
   }
 
   std::unique_ptr<History> make_history(const std::vector<ir::Save>& saves, std::int64_t slots) override {
-    auto history = std::make_unique<DeviceHistory>(
-        device_, saves, slots, full_layout(setup_.domain, halo_, sizeof(Real)), sizeof(Real),
-        ShotCopies{setup_.shots, strides_.full});
+    auto history = std::make_unique<DeviceHistory>(device_, saves, slots,
+                                                   full_layout(setup_.domain, halo_, sizeof(Real)),
+                                                   sizeof(Real), ShotCopies{setup_.shots, strides_.full});
     for (std::size_t s = 0; s < saves.size(); ++s) {
       // Steps write where a field lives; around it they read zeros, and what no store takes.
       for (std::int64_t slot = 0; slot < slots; ++slot) device_.fill_zero(history->buffer(s, slot));
@@ -425,7 +425,7 @@ class CudaEngine final : public Engine {
   mutable std::mutex values_mutex_;
   mutable std::map<std::string, std::vector<Real>> values_;  ///< arrays that values() was asked for
   bool two_levels_ = false;
-  bool stale_ = true;  ///< the stepper's launches are not those of the present points
+  bool stale_ = true;           ///< the stepper's launches are not those of the present points
   std::int64_t shots_ = 1;      ///< that run
   std::int64_t looked_at_ = 0;  ///< of them
   int parity_ = 0;

@@ -18,8 +18,8 @@ std::vector<CudaPoints::Deposit> cuda_deposits(const ir::Program& program, const
                                                const Arrays& arrays, const PaddedModel& models,
                                                const std::vector<EnginePoints>& shots);
 
-/// What the receivers of `shots` read, in the order in which a step samples the fields: a receiver's parts add
-/// up in it. `series` is told whose the places are, and how many receivers there are in all.
+/// What the receivers of `shots` read, in the order in which a step samples the fields: a receiver's parts
+/// add up in it. `series` is told whose the places are, and how many receivers there are in all.
 std::vector<CudaPoints::Pickup> cuda_pickups(const ir::KernelSet& set, const Arrays& arrays,
                                              const std::vector<EnginePoints>& shots, CudaSeries& series);
 

@@ -63,7 +63,7 @@ CudaStep CudaStepMaker::step(int parity, const CudaPoints& points, const CudaRow
     if (const auto* fed = std::get_if<ir::Injection>(&operation)) {
       const auto found = points.injections().find(stage.operation);
       if (found != points.injections().end() && found->second.groups > 0)
-        step.push_back(injection(found->second, fed->field, parity, rows, points.sources()));
+        step.push_back(injection(found->second, *fed, parity, rows, points.sources()));
     }
     if (const auto* filled = std::get_if<ir::Halo>(&operation)) {
       for (cuda::KernelLaunch& launch : halo(filled->field, array_of(filled->field, true, parity).buffer)) {
@@ -100,13 +100,16 @@ CudaItem CudaStepMaker::sample(const CudaTaps& taps, const std::string& field, i
   return item;
 }
 
-CudaItem CudaStepMaker::injection(const CudaTaps& taps, const std::string& field, int parity,
+CudaItem CudaStepMaker::injection(const CudaTaps& taps, const ir::Injection& operation, int parity,
                                   const CudaRows& rows, std::int64_t sources) const {
   CudaItem item{CudaItem::Kind::injection, over(inject_function_, taps.groups), 0, {}};
+  const std::string& field = operation.field;
   if (apart(field)) item.kept.push_back({0, field, false, 0});
   item.launch.add(cuda::address(array_of(field, true, parity).buffer)).add(taps.cells.address());
   item.launch.add(taps.first.address()).add(taps.weight.address()).add(taps.of.address());
-  item.launch.add(rows.samples).add(rows.clock);
+  item.launch.add(rows.samples);
+  if (!operation.times.empty()) item.kept.push_back({item.launch.arguments.size(), operation.times, true, 0});
+  item.launch.add(cuda::DevicePointer{0}).add(rows.clock);
   item.argument = item.launch.arguments.size();
   item.launch.add(std::int64_t{0}).add(taps.groups).add(sources);
   return item;

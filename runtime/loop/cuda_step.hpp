@@ -60,7 +60,7 @@ class CudaStepMaker {
   bool apart(const std::string& field) const { return program_.set.program.field(field).apart; }
   CudaItem sample(const CudaTaps& taps, const std::string& field, int parity, const CudaRows& rows,
                   std::int64_t places) const;
-  CudaItem injection(const CudaTaps& taps, const std::string& field, int parity, const CudaRows& rows,
+  CudaItem injection(const CudaTaps& taps, const ir::Injection& operation, int parity, const CudaRows& rows,
                      std::int64_t sources) const;
 
   const ir::CudaProgram& program_;

@@ -47,8 +47,8 @@ struct EnginePoints {
 };
 
 /// Fields are exchanged as the values of the padded domain (Domain::total per axis), C order, in double. An
-/// engine made for several shots takes their steps together: what is set becomes the state of all of them, what
-/// is read is that of the shot looked at.
+/// engine made for several shots takes their steps together: what is set becomes the state of all of them,
+/// what is read is that of the shot looked at.
 class Engine {
  public:
   virtual ~Engine() = default;

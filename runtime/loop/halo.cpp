@@ -2,7 +2,26 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/loop/halo.hpp"
 
+#include <algorithm>
+
 namespace ondula::loop {
+namespace {
+
+/// Images across an outer axis, row by row: entries and what they repeat never meet.
+template <class Real>
+void copy_rows(Real* base, std::int64_t stride, std::int64_t count, const std::vector<ir::Repeat>& images) {
+  for (const ir::Repeat& image : images) {
+    const Real* const from = base + image.from * stride;
+    Real* const to = base + image.to * stride;
+    if (image.sign < 0) {
+      for (std::int64_t i = 0; i < count; ++i) to[i] = -from[i];
+    } else {
+      std::copy_n(from, count, to);
+    }
+  }
+}
+
+}  // namespace
 
 HaloFiller::HaloFiller(const ir::Domain& domain, const ir::Field& field, bool first_order, int halo)
     : domain_(domain), halo_(halo) {
@@ -38,7 +57,13 @@ void HaloFiller::fill(Real* data, const Layout& layout, device::Device& device) 
     }
     others.resize(2, ir::max_axes - 1);
     ranges.resize(2, {0, 1});
+    const bool rows = layout.stride[others[1]] == 1 && others[1] < images_.size();
     const auto line = [&](std::int64_t first) {
+      if (rows) {
+        copy_rows(origin + first * layout.stride[others[0]] + ranges[1].lo, layout.stride[axis],
+                  ranges[1].size(), images_[axis]);
+        return;
+      }
       for (std::int64_t second = ranges[1].lo; second < ranges[1].hi; ++second) {
         Real* const base = origin + first * layout.stride[others[0]] + second * layout.stride[others[1]];
         for (const ir::Repeat& image : images_[axis]) {

@@ -33,8 +33,8 @@ using LevelOf = std::function<int(const ArrayKey&)>;
 /// The fields among `arrays`, strips included: those of `shot`.
 Snapshot save_fields(const Arrays& arrays, const device::Device& device, std::size_t element_bytes,
                      const LevelOf& level_of, std::int64_t shot = 0);
-/// Puts them back for each of `shots`, each into the array that holds its level now; fields that are not among
-/// them stay as they are. Throws InternalError where one has no array of its size.
+/// Puts them back for each of `shots`, each into the array that holds its level now; fields that are not
+/// among them stay as they are. Throws InternalError where one has no array of its size.
 void restore_fields(const Snapshot& snapshot, Arrays& arrays, device::Device& device, const LevelOf& level_of,
                     std::int64_t shots = 1);
 

@@ -14,10 +14,11 @@ namespace ondula::loop {
 /// throws passes through.
 struct Watch {
   std::size_t receivers = 0;  ///< how many there are, of all shots
-  /// The samples of all receivers, shot by shot, taken before step `step`'s update. Unset: nothing is recorded.
+  /// The samples of all receivers, shot by shot, taken before step `step`'s update. Unset: nothing is
+  /// recorded.
   std::function<void(std::int64_t step, std::span<const double> samples)> samples;
-  /// Of each shot the largest magnitude over all state fields when `step` steps were done; NaN if any value is
-  /// not finite.
+  /// Of each shot the largest magnitude over all state fields when `step` steps were done; NaN if any value
+  /// is not finite.
   std::function<void(std::int64_t step, std::span<const double> magnitudes)> magnitude;
 };
 

@@ -41,8 +41,8 @@ TEST_CASE("shots at once: small grids share a launch, one that fills the device 
 TEST_CASE("shots at once: a number that was asked for is the most, whatever the grid; batches are even") {
   BatchQuestion q = question();
   q.points = 200 * 200 * 200;
-  for (const auto& [asked, expected] :
-       std::vector<std::pair<std::int64_t, std::int64_t>>{{1, 1}, {4, 4}, {7, 6}, {29, 15}, {30, 30}, {99, 30}}) {
+  for (const auto& [asked, expected] : std::vector<std::pair<std::int64_t, std::int64_t>>{
+           {1, 1}, {4, 4}, {7, 6}, {29, 15}, {30, 30}, {99, 30}}) {
     q.asked = asked;
     CHECK(shots_at_once(q) == expected);
   }
@@ -79,8 +79,8 @@ TEST_CASE("shots at once: a launch counts as many as its blocks can be numbered"
   CHECK(emit::cuda_most_shots(plane) == 65535);
   ir::Domain cube;
   cube.dims = 3;
-  cube.shape = {100, 300, 100};  // 6 strips of 64 rows at the most: 8 are counted
-  CHECK(emit::cuda_most_shots(cube) == 65535 / 8);
+  cube.shape = {100, 300, 100};  // in strips of 8 rows at the least: 64 of them are counted
+  CHECK(emit::cuda_most_shots(cube) == 65535 / 64);
 }
 
 }  // namespace ondula::test

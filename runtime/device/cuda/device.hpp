@@ -26,8 +26,8 @@ struct DeviceOptions {
   Stream stream = nullptr;      ///< the caller's, of the primary context, for all kernels; null: its own
 };
 
-/// One kernel with its arguments, each in a slot of 8 bytes. `grid` is that of one shot, which grows along z by
-/// `shot_blocks` with each further one.
+/// One kernel with its arguments, each in a slot of 8 bytes. `grid` is that of one shot, which grows along z
+/// by `shot_blocks` with each further one.
 struct KernelLaunch {
   Function function = nullptr;
   std::array<std::uint32_t, 3> grid{1, 1, 1}, block{1, 1, 1};

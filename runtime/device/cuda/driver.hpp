@@ -22,7 +22,7 @@ using GraphExec = struct GraphExecHandle*;
 /// CUresult, those that are told apart.
 namespace result {
 inline constexpr Result success = 0, invalid_value = 1, out_of_memory = 2, not_initialized = 3,
-                        deinitialized = 4, stub_library = 34, driver_too_old = 35, no_device = 100,
+                        deinitialized = 4, stub_library = 34, driver_too_old = 36, no_device = 100,
                         invalid_device = 101, invalid_image = 200, invalid_context = 201,
                         no_binary_for_gpu = 209, unsupported_ptx_version = 222, device_unavailable = 46,
                         invalid_source = 300, invalid_handle = 400, not_found = 500, not_ready = 600,

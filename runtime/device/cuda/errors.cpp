@@ -11,10 +11,11 @@ namespace ondula::cuda {
 
 bool is_sticky(Result result) {
   // What the driver API's reference says of each: the process's context must be made anew.
-  static constexpr std::array<Result, 15> lost = {result::deinitialized,
+  static constexpr std::array<Result, 19> lost = {result::deinitialized,
                                                   result::device_unavailable,
                                                   214 /* ECC */,
                                                   220 /* NVLink */,
+                                                  226 /* contained */,
                                                   result::illegal_address,
                                                   result::launch_timeout,
                                                   709 /* context destroyed */,
@@ -25,6 +26,9 @@ bool is_sticky(Result result) {
                                                   717 /* address space */,
                                                   718 /* program counter */,
                                                   result::launch_failed,
+                                                  721 /* tensor memory leak */,
+                                                  810 /* MPS client terminated */,
+                                                  911 /* external device */,
                                                   result::unknown};
   return std::find(lost.begin(), lost.end(), result) != lost.end();
 }

@@ -69,9 +69,16 @@ void Session::abandon(const std::string& reason) noexcept {
 }
 
 bool Session::push() noexcept {
-  if (functions().context_push.function(context_) != result::success) return false;
-  ++depth_;
-  return true;
+  // Any call may bring an earlier call's error; what is not given back now never is, so it is tried again.
+  for (int attempt = 0; attempt < 2 && alive(); ++attempt) {
+    const Result result = functions().context_push.function(context_);
+    if (result == result::success) {
+      ++depth_;
+      return true;
+    }
+    if (is_sticky(result)) lose(result, functions().context_push, context_);
+  }
+  return false;
 }
 
 void Session::pop() noexcept {

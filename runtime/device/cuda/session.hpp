@@ -47,10 +47,10 @@ class Session {
   /// error that loses the context is remembered, any other one dropped.
   template <class Signature, class... A>
   void dispose(const Entry<Signature>& entry, A... arguments) noexcept {
-    if (!alive() || !push()) return;
+    if (!push()) return;
     const Result result = entry.function(arguments...);
     pop();
-    if (is_sticky(result)) abandon(entry.name);
+    if (is_sticky(result)) lose(result, entry, arguments...);
   }
 
   bool alive() const noexcept { return context_ != nullptr; }
@@ -73,6 +73,15 @@ class Session {
   [[noreturn]] void fail(Result result, const char* call, const std::string& arguments);
   /// The context is lost for good; `reason` is what later calls say.
   void abandon(const std::string& reason) noexcept;
+  template <class Signature, class... A>
+  void lose(Result result, const Entry<Signature>& entry, const A&... arguments) noexcept {
+    try {
+      abandon(failure_text(*driver_, result, entry.name, joined(arguments...)));
+    } catch (...) {  // no memory for the reason
+      abandon({});
+    }
+  }
+  /// Makes the context current, for dispose(): false where that cannot be, or the session is dead.
   bool push() noexcept;
   void pop() noexcept;
 

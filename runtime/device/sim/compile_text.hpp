@@ -12,8 +12,8 @@ namespace ondula::sim {
 /// whose result does not fit.
 enum class Code { plain, checked, arithmetic };
 
-/// Compiles `text`, which is binary.text or one of the same kernels. Throws RuntimeError where the Clang module
-/// is missing.
+/// Compiles `text`, which is binary.text or one of the same kernels. Throws RuntimeError where the Clang
+/// module is missing.
 jit::ClangLibrary::Compiled compile_variant(const Binary& binary, const std::string& text, Code code);
 
 }  // namespace ondula::sim

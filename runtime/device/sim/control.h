@@ -57,6 +57,10 @@ int ondula_sim_report(char* text, size_t size);
  * it return the same until its last reference is gone. NVRTC's functions are only counted by their name. */
 void ondula_sim_fail(const char* name, uint64_t nth, int result);
 
+/** Copies the name of the call that the last planned fault came to, zero-terminated, at most `size` bytes;
+ * empty before the first. */
+void ondula_sim_failed(char* name, size_t size);
+
 /** Calls of the driver so far, those for names and texts of errors left out. */
 uint64_t ondula_sim_calls(void);
 

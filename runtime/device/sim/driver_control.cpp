@@ -19,6 +19,14 @@ auto alone(const Body& body) {
   return body(process.here());
 }
 
+/// As much as fits, zero-terminated; nothing where there is no room for that.
+void copy_text(const std::string& from, char* to, std::size_t size) {
+  if (to == nullptr || size == 0) return;
+  const std::size_t length = std::min(from.size(), size - 1);
+  std::memcpy(to, from.data(), length);
+  to[length] = '\0';
+}
+
 }  // namespace
 }  // namespace ondula::sim::driver
 
@@ -32,11 +40,7 @@ int ondula_sim_report(char* text, size_t size) {
   return alone([&](World& world) {
     std::string all;
     for (const std::string& finding : world.findings) all += (all.empty() ? "" : "\n\n") + finding;
-    if (text != nullptr && size > 0) {
-      const std::size_t length = std::min(all.size(), size - 1);
-      std::memcpy(text, all.data(), length);
-      text[length] = '\0';
-    }
+    copy_text(all, text, size);
     const auto count = static_cast<int>(world.findings.size());
     world.findings.clear();
     return count;
@@ -45,6 +49,10 @@ int ondula_sim_report(char* text, size_t size) {
 
 void ondula_sim_fail(const char* name, uint64_t nth, int result) {
   alone([&](World& world) { world.faults.plan(name, nth, result); });
+}
+
+void ondula_sim_failed(char* name, size_t size) {
+  alone([&](World& world) { copy_text(world.faults.failed(), name, size); });
 }
 
 uint64_t ondula_sim_calls(void) {

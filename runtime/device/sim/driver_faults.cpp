@@ -15,7 +15,9 @@ cuda::Result Faults::call(std::string_view name, bool counted) {
   cuda::Result due = 0;
   for (Planned& fault : planned_) {
     if (fault.name != name && !(counted && fault.name == "*")) continue;
-    if (--fault.left == 0 && due == 0) due = fault.result;
+    if (--fault.left > 0 || due != 0) continue;
+    due = fault.result;
+    failed_ = name;
   }
   std::erase_if(planned_, [](const Planned& fault) { return fault.left == 0; });
   return due;

@@ -25,6 +25,8 @@ class Faults {
   /// A call of the driver (or, not `counted`, of NVRTC): what it must return, 0 for nothing.
   cuda::Result call(std::string_view name, bool counted);
   std::uint64_t calls() const { return calls_; }
+  /// The call that the last planned fault came to; empty before the first.
+  const std::string& failed() const { return failed_; }
 
  private:
   struct Planned {
@@ -34,6 +36,7 @@ class Faults {
   };
   std::vector<Planned> planned_;
   std::uint64_t calls_ = 0;
+  std::string failed_;
 };
 
 }  // namespace ondula::sim::driver

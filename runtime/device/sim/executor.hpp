@@ -96,8 +96,8 @@ struct RunOptions {
   Counters* counters = nullptr;  ///< gains this launch; null: nothing is counted
   bool count_sectors = false;    ///< the sectors too, which runs the checked code in any mode
   bool arithmetic = false;       ///< check mode: find integers that do not fit their type, too
-  /// These blocks alone, numbered with the innermost axis fastest, on the calling thread; empty: all. For grids
-  /// too large to run whole.
+  /// These blocks alone, numbered with the innermost axis fastest, on the calling thread; empty: all. For
+  /// grids too large to run whole.
   std::vector<std::uint64_t> blocks;
 };
 

@@ -90,8 +90,8 @@ Section section_of(std::span<const std::byte> object, const std::string& name, u
   throw Unreadable();
 }
 
-/// The addresses in the table are relocations. By place: what is added to .text; those against other sections,
-/// where functions stand that no kernel calls, are none of ours.
+/// The addresses in the table are relocations. By place: what is added to .text; those against other
+/// sections, where functions stand that no kernel calls, are none of ours.
 std::map<std::uint64_t, std::uint64_t> addends_of(std::span<const std::byte> object) {
   const std::span<const std::byte> relocations = section_of(object, ".rela.debug_line", SHT_RELA).bytes;
   const unsigned text = section_of(object, ".text", SHT_PROGBITS).index;

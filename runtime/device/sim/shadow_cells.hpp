@@ -49,7 +49,7 @@ struct Problem {
 struct Region {
   std::uint64_t begin = 0;
   std::size_t bytes = 0;
-  Zeroed<Cell> cells;  ///< a word each
+  Zeroed<Cell> cells;                                   ///< a word each
   Zeroed<std::uint32_t> sectors_read, sectors_written;  ///< a sector each: the last launch that touched it
 
   Region() = default;

@@ -37,7 +37,8 @@ ir::CudaProgram forward(const EquationDefinition& equation, int dims, const ir::
 }
 
 ir::CudaProgram adjoint(const EquationDefinition& equation, int dims, const ir::CudaTarget& target) {
-  return passes::cuda_schedule(passes::compile_adjoint(equation, options_of(dims, 4)).backward.kernels, target);
+  return passes::cuda_schedule(passes::compile_adjoint(equation, options_of(dims, 4)).backward.kernels,
+                               target);
 }
 
 std::int64_t bound(const ir::CudaProgram& program, const ir::CudaKernel& kernel, const ir::Domain& domain,
@@ -49,7 +50,8 @@ std::int64_t bound(const ir::CudaProgram& program, const ir::CudaKernel& kernel,
   return emit::cuda_bound(program, kernel, argument, domain);
 }
 
-/// `blocks` of `each` cells, with steps of the loop around them, run over all of `cells` and none of them twice.
+/// `blocks` of `each` cells, with steps of the loop around them, run over all of `cells` and none of them
+/// twice.
 void check_axis(std::int64_t cells, std::int64_t blocks, std::int64_t each, bool folded) {
   CAPTURE(cells);
   CAPTURE(blocks);
@@ -122,18 +124,21 @@ std::size_t hits(const std::string& text, const std::string& pattern) {
 std::string conversion_warnings(const std::string& text) {
   const std::string name = "kernels.cu";
   std::vector<std::string> arguments = jit::host_arguments(jit::host_cpu(), {"-O0"}, name);
-  arguments.insert(arguments.begin(), {"-Wconversion", "-Wshorten-64-to-32", "-Wimplicit-int-float-conversion"});
+  arguments.insert(arguments.begin(),
+                   {"-Wconversion", "-Wshorten-64-to-32", "-Wimplicit-int-float-conversion"});
   return jit::ClangLibrary().compile(name, std::string(cuda_stand_in) + text, arguments).log;
 }
 
 }  // namespace
 
-TEST_CASE("B5: launches of 600,000 x 8 and 8 x 600,000 points, and past every axis of the hardware, cover each cell") {
+TEST_CASE(
+    "B5: launches of 600,000 x 8 and 8 x 600,000 points, and past every axis of the hardware, cover each "
+    "cell") {
   for (const EquationDefinition& equation : equations::all()) {
     for (const Shape& shape : {Shape{600'000, 8}, Shape{8, 600'000}}) check_shape(equation, shape);
   }
-  for (const Shape& shape : {Shape{100'000, 4, 4}, Shape{4, 5'000'000, 4}, Shape{4, 4, 3'000'000}, Shape{3, 2, 1},
-                             Shape{70'000, 5'000'000, 40}})
+  for (const Shape& shape : {Shape{100'000, 4, 4}, Shape{4, 5'000'000, 4}, Shape{4, 4, 3'000'000},
+                             Shape{3, 2, 1}, Shape{70'000, 5'000'000, 40}})
     check_shape(equations::acoustic(), shape);
 }
 
@@ -177,8 +182,9 @@ TEST_CASE("B1, B3: CUDA text widens every number of a block or thread before it 
       for (const int sm : {80, 90}) {
         CAPTURE(equation.name());
         CAPTURE(dims);
-        const std::string text = std::regex_replace(
-            emit::cuda_text(forward(equation, dims, {sm, 4, 64}), emit::Real::float32), std::regex("//[^\n]*"), "");
+        const std::string text =
+            std::regex_replace(emit::cuda_text(forward(equation, dims, {sm, 4, 64}), emit::Real::float32),
+                               std::regex("//[^\n]*"), "");
         const std::string number = R"((blockIdx|threadIdx|blockDim|gridDim)\.[xyz])";
         CHECK(hits(text, number) > 0);
         // "(index)blockIdx.z * 64", "(long long)blockIdx.x * blockDim.x", "(index)(blockIdx.x / 8) * 32".

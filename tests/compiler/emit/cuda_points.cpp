@@ -31,10 +31,11 @@ extern "C" void halo(float* field, const long long* to, const long long* from, c
   ONDULA_EACH(0, 4u, ondula_halo(field, to, from, sign, images, n[0], n[1], n[2], n[3], n[4], n[5], 0))
 }
 extern "C" void inject(float* field, const long long* cells, const long long* first, const float* weight,
-                       const int* source, const float* samples, const long long* clock, const long long* n) {
+                       const int* source, const float* samples, const float* times, const long long* clock,
+                       const long long* n) {
   gridDim = {2u, 1u, 1u};
   blockDim = {4u, 1u, 1u};
-  ONDULA_EACH(1, 2u, ondula_inject(field, cells, first, weight, source, samples, clock, n[0], n[1], n[2]))
+  ONDULA_EACH(1, 2u, ondula_inject(field, cells, first, weight, source, samples, times, clock, n[0], n[1], n[2]))
 }
 extern "C" void sample(const float* field, const long long* cells, const long long* first, const double* weight,
                        const long long* place, double* record, const long long* clock, const long long* n) {
@@ -72,8 +73,9 @@ TEST_CASE(
     "step") {
   ONDULA_NEEDS_CLANG();
   const auto module = compiled_points();
-  auto* const inject = function<void(float*, const long long*, const long long*, const float*, const int*,
-                                     const float*, const long long*, const long long*)>(*module, "inject");
+  auto* const inject =
+      function<void(float*, const long long*, const long long*, const float*, const int*, const float*,
+                    const float*, const long long*, const long long*)>(*module, "inject");
   auto* const set_clock = function<void(long long*, const long long*)>(*module, "set_clock");
   // Three sources; cell 5 gets taps of all of them, cells 2 and 9 of one; two places are empty.
   const Longs cells = {5, 2, 9, 5, 0}, first = {0, 3, 4, 5, 5, 5};
@@ -84,8 +86,8 @@ TEST_CASE(
   set_clock(clock.data(), Longs{7, 0, 1, 8}.data());
   CHECK(clock == Longs{7, 0, 1, 8});
   Floats field(12, 0.5f), expected = field;
-  inject(field.data(), cells.data(), first.data(), weight.data(), source.data(), samples.data(), clock.data(),
-         Longs{0, 5, 3}.data());
+  inject(field.data(), cells.data(), first.data(), weight.data(), source.data(), samples.data(), nullptr,
+         clock.data(), Longs{0, 5, 3}.data());
   for (std::size_t c = 0; c < cells.size(); ++c) {
     for (long long t = first[c]; t < first[c + 1]; ++t) {
       const auto tap = static_cast<std::size_t>(t);
@@ -95,9 +97,28 @@ TEST_CASE(
   }
   CHECK(field == expected);
   CHECK(field[5] != 0.5f);
-  inject(field.data(), cells.data(), first.data(), weight.data(), source.data(), samples.data(), clock.data(),
-         Longs{1, 5, 3}.data());
+  inject(field.data(), cells.data(), first.data(), weight.data(), source.data(), samples.data(), nullptr,
+         clock.data(), Longs{1, 5, 3}.data());
   CHECK(field == expected);
+}
+
+TEST_CASE("cuda points: what a sum along a field gains is multiplied by that field's value in the cell") {
+  ONDULA_NEEDS_CLANG();
+  const auto module = compiled_points();
+  auto* const inject =
+      function<void(float*, const long long*, const long long*, const float*, const int*, const float*,
+                    const float*, const long long*, const long long*)>(*module, "inject");
+  const Longs cells = {3, 1}, first = {0, 2, 3}, clock = {0, 0, 0, 1};
+  const Floats weight = {0.3f, -0.7f, 1.7f}, samples = {0.1f, 11}, times = {9, 1.3f, 9, -0.6f};
+  const std::vector<int> source = {0, 1, 1};
+  Floats sums(4, 0.25f);
+  inject(sums.data(), cells.data(), first.data(), weight.data(), source.data(), samples.data(), times.data(),
+         clock.data(), Longs{0, 2, 2}.data());
+  const float one = 0.3f * 0.1f, two = -0.7f * 11, three = 1.7f * 11;
+  float expected = 0.25f;
+  expected += one * -0.6f;
+  expected += two * -0.6f;
+  CHECK(sums == Floats{0.25f, 0.25f + three * 1.3f, 0.25f, expected});
 }
 
 TEST_CASE("cuda points: receivers are sampled with the host's bits, at their place in the record") {

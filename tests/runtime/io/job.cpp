@@ -286,6 +286,20 @@ TEST_CASE("every backend is a word of jobs and options, with a device's number")
   check_mentions(complaint(json), {"device", "-1"});
 }
 
+TEST_CASE("tune is true or false, false unless told, and the option turns it on") {
+  Json json = small_job();
+  CHECK(!parse(json).tune);
+  CHECK(resolved(parse(json))["tune"] == false);
+  Overrides options;
+  options.tune = true;
+  CHECK(parse(json, options).tune);
+  json["tune"] = true;
+  CHECK(parse(json).tune);
+  CHECK(resolved(parse(json))["tune"] == true);
+  json["tune"] = "yes";
+  check_mentions(complaint(json), {"tune", "yes"});
+}
+
 TEST_CASE("options beat keys, and pass through the same checks") {
   Overrides options;
   options.order = 4;

@@ -317,6 +317,8 @@ TEST_CASE("C: wrong input is a status with words, a null pointer too, and nothin
   const Handles handles;
   ondula_options* o = handles.options.get();
   refused([&](auto e) { return ondula_options_set_integer(o, "ordre", 4, e); }, "Did you mean \"order\"?");
+  done([&](auto e) { return ondula_options_set_integer(o, "tune", 1, e); });
+  done([&](auto e) { return ondula_options_set_integer(o, "tune", 0, e); });
   refused([&](auto e) { return ondula_options_set_text(o, "dtype", "float16", e); },
           "Allowed: float32, float64");
   refused([&](auto e) { return ondula_options_set_text(o, "dtype", nullptr, e); }, "dtype is NULL");

@@ -194,7 +194,8 @@ TEST_CASE("shots at once: linearised records and the Gauss-Newton product are th
   }
 }
 
-TEST_CASE("shots at once: four take the launches of one, and the last batch, though shorter, new graphs only") {
+TEST_CASE(
+    "shots at once: four take the launches of one, and the last batch, though shorter, new graphs only") {
   ONDULA_NEEDS_STAND_IN();
   use_graphs(true);
   const SimDriver driver(untouched());
@@ -272,7 +273,8 @@ TEST_CASE("shots at once: as many as the limit of device memory leaves room for,
   CHECK(propagator.device_bytes_peak() <= problem.options.device_bytes_limit);
 }
 
-TEST_CASE("shots at once: fewer where others hold the device's memory; where one has no room the error says so") {
+TEST_CASE(
+    "shots at once: fewer where others hold the device's memory; where one has no room the error says so") {
   ONDULA_NEEDS_STAND_IN();
   DriverSetup setup = untouched();
   setup.context = true;
@@ -329,7 +331,8 @@ TEST_CASE("shots at once: the shot that is no longer finite is named, and progre
   CHECK(std::is_sorted(told.begin(), told.end()));
   CHECK(told.back() == 4 * 30);
   problem.shots[2].sources[0].wavelet[3] = std::numeric_limits<double>::max();
-  CHECK(holds(message_of<RuntimeError>([&] { static_cast<void>(propagator.forward(problem.shots)); }), "shot 2"));
+  CHECK(holds(message_of<RuntimeError>([&] { static_cast<void>(propagator.forward(problem.shots)); }),
+              "shot 2"));
   problem.shots[2].sources[0].wavelet[3] = 0;
   const Records expected = on(problem, Backend::host).propagator().forward(problem.shots);
   CHECK(differences(propagator.forward(problem.shots), expected).empty());

@@ -57,13 +57,17 @@ Everything everything(Propagator& propagator, const Problem& problem) {
   Everything all;
   all.records = propagator.forward(problem.shots);
   all.state = propagator.state().fields();
+  all.gradient = every_derivative(propagator, problem);
+  return all;
+}
+
+Gradient every_derivative(Propagator& propagator, const Problem& problem) {
   const MisfitFunction squares = [](std::int64_t, const std::map<std::string, Traces>& records) {
     return Misfit{0, records};
   };
   GradientOptions options;
   options.wavelets = options.initial = options.illumination = options.records = true;
-  all.gradient = propagator.gradient(problem.shots, squares, options);
-  return all;
+  return propagator.gradient(problem.shots, squares, options);
 }
 
 std::vector<std::string> differences(const Records& found, const Records& expected) {

@@ -33,6 +33,8 @@ struct Everything {
   Gradient gradient;
 };
 
+/// Every derivative of half the sum of squares of the records.
+Gradient every_derivative(Propagator& propagator, const Problem& problem);
 /// Runs the shots, then takes every derivative of half the sum of squares of their records.
 Everything everything(const Problem& problem);
 /// The same from a Propagator that exists.

@@ -103,7 +103,9 @@ TEST_CASE("cuda-sim driver: the nth call of a name fails, once") {
   sim.fail("cuMemAlloc_v2", 2, cuda::result::out_of_memory);
   CHECK(sim.allocate(&a, 4) == 0);
   CHECK(sim.fill_bytes(a, 0, 4, nullptr) == 0);
+  CHECK(sim.failed() == "");
   CHECK(sim.allocate(&a, 4) == cuda::result::out_of_memory);
+  CHECK(sim.failed() == "cuMemAlloc_v2");
   CHECK(sim.allocate(&a, 4) == 0);
   CHECK(sim.live().allocations == 2);
 }

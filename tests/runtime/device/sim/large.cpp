@@ -70,7 +70,8 @@ struct Place {
   std::int64_t first_plane = 0, planes = 1;
 };
 
-Place place_of(const ir::CudaKernel& kernel, const emit::CudaLaunch& launch, int dims, const ir::Extents& point) {
+Place place_of(const ir::CudaKernel& kernel, const emit::CudaLaunch& launch, int dims,
+               const ir::Extents& point) {
   const auto u = [](std::int64_t n) { return static_cast<std::uint64_t>(n); };
   const std::int64_t column = point[static_cast<std::size_t>(dims - 1)] / kernel.block[0];
   if (dims == 1) return {u(column)};
@@ -82,8 +83,8 @@ Place place_of(const ir::CudaKernel& kernel, const emit::CudaLaunch& launch, int
   return {u((row / tiles * height + turn) * width + x), turn * launch.planes, launch.planes};
 }
 
-/// One block of acoustic's update, the one that holds `point`, on a grid of holes: only what the block reads is
-/// there. Every access and every integer of it is looked at.
+/// One block of acoustic's update, the one that holds `point`, on a grid of holes: only what the block reads
+/// is there. Every access and every integer of it is looked at.
 void check_block(const std::vector<std::int64_t>& shape, int sm, const ir::Extents& point) {
   CAPTURE(fmt::format("{}", fmt::join(shape, " x ")));
   CAPTURE(sm);
@@ -100,7 +101,8 @@ void check_block(const std::vector<std::int64_t>& shape, int sm, const ir::Exten
     window[a] = {0, 1};
     if (axis >= domain.dims) continue;
     const std::int64_t halo = 4, wide = axis + 1 == domain.dims ? kernel.block[0] : kernel.block[1];
-    window[a] = {std::max(-halo, point[a] - wide - halo), std::min(domain.total(axis), point[a] + wide) + halo};
+    window[a] = {std::max(-halo, point[a] - wide - halo),
+                 std::min(domain.total(axis), point[a] + wide) + halo};
   }
   if (domain.dims == 3)
     window[0] = {place.first_plane - 4, std::min(domain.total(0), place.first_plane + place.planes) + 4};
@@ -116,7 +118,8 @@ void check_block(const std::vector<std::int64_t>& shape, int sm, const ir::Exten
 
 }  // namespace
 
-TEST_CASE("B1, B4: cuda-sim: rows and planes so far apart that indices pass 2^32 leave the bits of close ones") {
+TEST_CASE(
+    "B1, B4: cuda-sim: rows and planes so far apart that indices pass 2^32 leave the bits of close ones") {
   ONDULA_NEEDS_CLANG();
   try {
     check_pitch({equations::acoustic(), 8, 80, layered({13, 40}, 4), two32 / 8 + 16});
@@ -142,7 +145,8 @@ TEST_CASE("B4: cuda-sim: text of 32-bit indices where 64 are needed is found out
   }
 }
 
-TEST_CASE("B1, B3, B4, B6: cuda-sim: first and last blocks of 1295^3 points, of 2^32 - 128, 2^32 and 2^32 + 8") {
+TEST_CASE(
+    "B1, B3, B4, B6: cuda-sim: first and last blocks of 1295^3 points, of 2^32 - 128, 2^32 and 2^32 + 8") {
   ONDULA_NEEDS_CLANG();
   try {
     for (const int sm : {80, 90}) {
@@ -182,7 +186,8 @@ TEST_CASE("B2: cuda-sim: 50,000 receivers write the last of 45,000 samples where
               bench.array(std::vector<std::int64_t>{0, 40'000, 0, samples}), samples - 1 - 40'000, receivers,
               receivers);
     const double* const last = reinterpret_cast<const double*>(record.data()) + receivers * (samples - 1);
-    for (const std::int64_t r : {std::int64_t{0}, std::int64_t{1}, receivers - 1}) CHECK(last[r] == 2.0 * static_cast<double>(r % cells));
+    for (const std::int64_t r : {std::int64_t{0}, std::int64_t{1}, receivers - 1})
+      CHECK(last[r] == 2.0 * static_cast<double>(r % cells));
   } catch (const std::bad_alloc&) {
     skip(no_addresses);
   }

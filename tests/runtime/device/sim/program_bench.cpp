@@ -18,7 +18,7 @@ namespace {
 
 using Kind = ir::CudaArgument::Kind;
 constexpr std::int64_t element_bytes = 4;
-constexpr std::int64_t gap = 16;             // elements between rows, at least
+constexpr std::int64_t gap = 16;            // elements between rows, at least
 constexpr std::size_t margin_bytes = 4096;  // before and after an array
 
 std::int64_t floor_div(std::int64_t a, std::int64_t b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }
@@ -117,8 +117,8 @@ void ProgramBench::wrote(const Array& array, std::int64_t e, std::int64_t count)
   const std::int64_t more = array.stretch > 0 ? gap : 0;
   const std::int64_t first = std::max<std::int64_t>(0, place(array, e) - more);
   shadow_.wrote(array.begin() + static_cast<std::uint64_t>(first * element_bytes),
-                static_cast<std::size_t>((place(array, e) + count + more - first) * element_bytes), 0, "the host",
-                findings);
+                static_cast<std::size_t>((place(array, e) + count + more - first) * element_bytes), 0,
+                "the host", findings);
 }
 
 std::int64_t ProgramBench::plane_of(const Array& array, std::int64_t e) const {
@@ -181,8 +181,8 @@ std::map<std::string, std::vector<float>> ProgramBench::values() const {
 std::int64_t ProgramBench::largest() const {
   std::int64_t most = 0;
   for (const auto& [key, array] : arrays_) {
-    most = std::max({most, std::abs(origin(array)),
-                     std::abs(place(array, array.layout.size - 1) - origin(array))});
+    most = std::max(
+        {most, std::abs(origin(array)), std::abs(place(array, array.layout.size - 1) - origin(array))});
   }
   return most;
 }

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "compiler/emit/cuda_launch.hpp"
 #include "compiler/dsl/dsl.hpp"
+#include "compiler/emit/cuda_launch.hpp"
 #include "compiler/ir/cuda.hpp"
 #include "compiler/ir/domain.hpp"
 #include "runtime/device/sim/executor.hpp"
@@ -41,20 +41,20 @@ class SparseMemory {
 
 /// How a ProgramBench lays its arrays and runs its launches.
 struct BenchOptions {
-  /// > 0: elements from one plane of the slowest axis to the next, in every array; otherwise arrays lie as the
-  /// runtime lays them.
+  /// > 0: elements from one plane of the slowest axis to the next, in every array; otherwise arrays lie as
+  /// the runtime lays them.
   std::int64_t pitch = 0;
   sim::Mode mode = sim::Mode::fast;
   bool count = false;  ///< sectors
-  /// The only part of full arrays that holds something: 1 now, 0.5 before, 0 in coefficients; profiles are not
-  /// filled. Without it all of them hold noise.
+  /// The only part of full arrays that holds something: 1 now, 0.5 before, 0 in coefficients; profiles are
+  /// not filled. Without it all of them hold noise.
   std::optional<ir::Box> window;
   int multiprocessors = 1;
   std::int64_t planes = 0;  ///< that a marching block runs through; 0: as planned
 };
 
-/// Arrays that take memory only where they are touched, halos filled once for all, memory variables 0 at first;
-/// no sources.
+/// Arrays that take memory only where they are touched, halos filled once for all, memory variables 0 at
+/// first; no sources.
 class ProgramBench {
  public:
   ProgramBench(const ir::CudaProgram& program, std::shared_ptr<sim::Program> kernels,
@@ -67,7 +67,8 @@ class ProgramBench {
   emit::CudaLaunch plan(const ir::CudaKernel& kernel) const;
   /// The field's entry at a point of the padded grid: of the level now, or of the one before or next.
   float value(const std::string& field, int slot, const ir::Extents& index) const;
-  /// Every element of every array of fields, and memory variables, in an order that the pitch does not change.
+  /// Every element of every array of fields, and memory variables, in an order that the pitch does not
+  /// change.
   std::map<std::string, std::vector<float>> values() const;
   /// The furthest element from index 0 in any array, for emit::cuda_index_bits.
   std::int64_t largest() const;

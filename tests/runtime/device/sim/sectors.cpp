@@ -45,8 +45,9 @@ std::map<std::string, Traffic> one_step(const Counted& of, const ir::Domain& dom
   return result;
 }
 
-/// What one point more costs in the middle of a grid: bytes are a polynomial of degree 1 in each extent, whose
-/// highest coefficient is what is left of the grids between `small` and twice it. Halos are in the others.
+/// What one point more costs in the middle of a grid: bytes are a polynomial of degree 1 in each extent,
+/// whose highest coefficient is what is left of the grids between `small` and twice it. Halos are in the
+/// others.
 std::map<std::string, Traffic> per_point(const Counted& of, const std::vector<std::int64_t>& small,
                                          const ir::Domain& faces) {
   std::map<std::string, Traffic> sum;
@@ -93,7 +94,8 @@ void check_predictions(const Counted& of) {
 
 }  // namespace
 
-TEST_CASE("cuda-sim counts: acoustic 3-D order 8 takes 16 bytes a point of DRAM, of L2 54 plain and 24 marching") {
+TEST_CASE(
+    "cuda-sim counts: acoustic 3-D order 8 takes 16 bytes a point of DRAM, of L2 54 plain and 24 marching") {
   ONDULA_NEEDS_CLANG();
   const Counted plain(equations::acoustic(), 3, 80), march(equations::acoustic(), 3, 90);
   const std::string kernel = plain.program.kernels.back().name;
@@ -106,7 +108,8 @@ TEST_CASE("cuda-sim counts: acoustic 3-D order 8 takes 16 bytes a point of DRAM,
   CHECK(march.program.kernels.back().figures.l2_bytes == doctest::Approx(24));
   // With the halo of a whole grid.
   const double points = 96 * 96 * 96;
-  CHECK(one_step(march, layered({96, 96, 96}, 0)).at(kernel).dram / points == doctest::Approx(16).epsilon(0.1));
+  CHECK(one_step(march, layered({96, 96, 96}, 0)).at(kernel).dram / points ==
+        doctest::Approx(16).epsilon(0.1));
 }
 
 TEST_CASE("cuda-sim counts: DRAM and L2 bytes of forward kernels are those predicted from the text") {

@@ -40,6 +40,7 @@ SimDriver::SimDriver(const DriverSetup& setup) {
   look_up(library, set_mode, "ondula_sim_set_mode");
   look_up(library, fail, "ondula_sim_fail");
   look_up(library, calls, "ondula_sim_calls");
+  look_up(library, failed_call, "ondula_sim_failed");
   look_up(library, count_sectors, "ondula_sim_count_sectors");
   look_up(library, counters, "ondula_sim_counters");
   look_up(library, clear_counters, "ondula_sim_clear_counters");
@@ -128,6 +129,12 @@ std::string SimDriver::report() const {
   std::vector<char> text(1 << 16);
   function(text.data(), text.size());
   return text.data();
+}
+
+std::string SimDriver::failed() const {
+  std::vector<char> name(128);
+  failed_call(name.data(), name.size());
+  return name.data();
 }
 
 ondula_sim_counts SimDriver::live() const {

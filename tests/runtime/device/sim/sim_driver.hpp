@@ -44,6 +44,8 @@ class SimDriver {
   /// What was found since the last call.
   std::string report() const;
   ondula_sim_counts live() const;
+  /// The call that the last planned fault came to.
+  std::string failed() const;
 
 #define ONDULA_TEST_MEMBER(member, name, arguments) cuda::Result(*member) arguments = nullptr;
   ONDULA_CUDA_DRIVER(ONDULA_TEST_MEMBER)
@@ -67,6 +69,7 @@ class SimDriver {
 
   cuda::Context context = nullptr;
   void* library = nullptr;
+  decltype(&ondula_sim_failed) failed_call = nullptr;
 };
 
 /// The modes, and a name for messages.
