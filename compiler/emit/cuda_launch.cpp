@@ -45,7 +45,7 @@ class Bounds {
     const ir::CudaRegion& region = kernel_.regions.at(static_cast<std::size_t>(item));
     if (!region.beyond.empty()) return domain_.strip(program_.field(region.beyond), region.axis, side);
     return region.kind == ir::RegionKind::apron
-               ? domain_.apron(region.axis, side, region.half, program_.apron_cells())
+               ? domain_.beside(region.axis, side, region.half, program_.apron_cells())
                : domain_.strip(region.axis, side, region.half);
   }
 

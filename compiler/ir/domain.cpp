@@ -128,6 +128,14 @@ Range Domain::apron(int axis, int side, bool half, int radius) const {
   return {std::max(own.lo - radius, other.hi), own.lo};
 }
 
+Range Domain::beside(int axis, int side, bool half, int radius) const {
+  const Range own = strip(axis, side, half);
+  const Range other = strip(axis, 1 - side, half);
+  if (own.size() == 0) return {own.lo, own.lo};
+  if (side == 0) return {own.hi, std::min(own.hi + radius, other.hi)};
+  return {std::max(own.lo - radius, other.lo), own.lo};
+}
+
 Image Domain::image(const Field& field, int axis, int side, bool first_order) const {
   if (axis >= dims) return {};
   const bool half = field.stagger[at(axis)] != 0;

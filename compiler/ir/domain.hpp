@@ -75,6 +75,9 @@ struct Domain {
   Range strip(const Field& field, int axis, int side) const;
   /// The `radius` cells beside that strip, inwards; never beyond the other side's strip.
   Range apron(int axis, int side, bool half, int radius) const;
+  /// The same into the other side's strip where that is near: where each side's memory stands in an array of
+  /// its own, it acts that far.
+  Range beside(int axis, int side, bool half, int radius) const;
   /// The image rule of `field` beyond a face; `first_order` tells velocity-stress systems from second-order
   /// scalars.
   Image image(const Field& field, int axis, int side, bool first_order) const;

@@ -20,15 +20,6 @@ ir::Range hull(const ir::Range& a, const ir::Range& b) {
   return {std::min(a.lo, b.lo), std::max(a.hi, b.hi)};
 }
 
-/// The cells beside a strip, into the other side's strip where that is near: each side's memory stands in an
-/// array of its own, and reaches that far.
-ir::Range beside(const ir::Domain& domain, int axis, int side, bool half, int cells) {
-  const ir::Range own = domain.strip(axis, side, half);
-  if (own.size() == 0) return {own.lo, own.lo};
-  if (side == 0) return {own.hi, std::min(own.hi + cells, domain.total(axis))};
-  return {std::max<std::int64_t>(own.lo - cells, 0), own.lo};
-}
-
 }  // namespace
 
 Boxes::Boxes(const ir::KernelSet& set, const ir::Domain& domain, std::size_t element_bytes)
@@ -56,7 +47,7 @@ ir::Box Boxes::piece(const ir::Piece& piece, int side) const {
       const bool apron = piece.region.kind == ir::RegionKind::apron;
       const bool flux = field(piece.stores.front()).beyond_axis >= 0;
       ir::Range cut =
-          apron ? beside(domain_, axis, side, half, set_.program.apron_cells()) : strip(piece, axis, side);
+          apron ? domain_.beside(axis, side, half, set_.program.apron_cells()) : strip(piece, axis, side);
       if (grown) cut = strips.sides[at(side)];
       // A strip taken as one with that of half cells may hold the apron's first cell.
       if (apron) {

@@ -54,6 +54,11 @@ TEST_CASE("domain: strips and aprons of nodes and half cells are mirror images")
   CHECK(is(d.apron(0, 0, false, 3), 4, 7));
   CHECK(is(d.apron(0, 1, false, 3), 11, 14));
   CHECK(is(d.apron(0, 0, false, 30), 4, 14));
+  CHECK(is(d.beside(0, 0, false, 3), 4, 7));
+  CHECK(is(d.beside(0, 0, false, 12), 4, 16));
+  CHECK(is(d.beside(0, 1, false, 12), 2, 14));
+  CHECK(is(d.beside(0, 0, true, 30), 4, 17));
+  CHECK(is(d.beside(0, 1, true, 30), 0, 13));
 }
 
 TEST_CASE("domain: images of each kind of field") {
