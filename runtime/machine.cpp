@@ -12,6 +12,7 @@
 #include "compiler/error.hpp"
 #include "compiler/passes/cuda_candidates.hpp"
 #include "runtime/device/cuda/device.hpp"
+#include "runtime/device/cuda/foreign_memory.hpp"
 #include "runtime/environment.hpp"
 #include "runtime/jit/join.hpp"
 #include "runtime/jit/nvrtc.hpp"
@@ -146,7 +147,35 @@ std::unique_ptr<cuda::Device> Machine::make_cuda_device(cuda::Stream stream) con
   const bool checked = driver_->stand_in() && read_environment().sim_mode == "check";
   return std::make_unique<cuda::Device>(
       cuda::DeviceOptions{driver_, options_.device, options_.device_bytes_limit, options_.poison || checked,
-                          options_.threads, stream});
+                          options_.threads, stream, static_cast<cuda::Context>(options_.context)});
+}
+
+template <class F>
+auto Machine::on_device(device::Device* device, const std::string& what, const F& body) {
+  if (!cuda()) {
+    throw UserError(fmt::format("{}: device memory belongs to the backends cuda and cuda-sim; the backend is {}",
+                                what, backend_name(options_.backend)));
+  }
+  if (device != nullptr) return body(dynamic_cast<cuda::Device&>(*device));
+  ready();
+  const std::unique_ptr<device::Device> own = make_device();
+  return body(dynamic_cast<cuda::Device&>(*own));
+}
+
+std::vector<double> Machine::read(device::Device* device, const std::string& what,
+                                  const ConstArrayView& from) {
+  return on_device(device, what,
+                   [&](cuda::Device& own) { return cuda::read_foreign(own, what, from); });
+}
+
+void Machine::write(device::Device* device, const std::string& what, std::span<const double> values,
+                    const ArrayView& to) {
+  on_device(device, what, [&](cuda::Device& own) { cuda::write_foreign(own, what, values, to); });
+}
+
+void Machine::require_host(device::Device* device, const std::string& what, const ConstArrayView& view) {
+  if (cuda() && device != nullptr && device->sound())
+    cuda::require_host(dynamic_cast<cuda::Device&>(*device), what, view);
 }
 
 std::size_t Machine::engine_bytes(const passes::Compilation& compilation, const ir::Domain& domain,

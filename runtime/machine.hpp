@@ -4,9 +4,12 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "compiler/passes/pipeline.hpp"
+#include "runtime/array_view.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/device/cuda/library.hpp"
 #include "runtime/jit/cuda_compiler.hpp"
@@ -69,6 +72,14 @@ class Machine {
   }
   /// Null for the reference.
   std::unique_ptr<device::Device> make_device() const;
+  /// Arrays of the caller's on the CUDA device (foreign_memory.hpp); `device` is one that make_device() gave, or
+  /// null: then one is made for the time. Throw UserError for another backend.
+  std::vector<double> read(device::Device* device, const std::string& what, const ConstArrayView& from);
+  void write(device::Device* device, const std::string& what, std::span<const double> values,
+             const ArrayView& to);
+  /// Throws UserError where `view`, said to lie on the host, is an address of a device that is open.
+  void require_host(device::Device* device, const std::string& what, const ConstArrayView& view);
+
   /// `device` is one that make_device() gave.
   std::unique_ptr<loop::Engine> make_engine(const passes::Compilation& compilation,
                                             const loop::EngineSetup& setup, device::Device* device,
@@ -89,6 +100,9 @@ class Machine {
   const cuda::DeviceFacts* device_facts() const;
 
  private:
+  /// Runs `body` with the CUDA device.
+  template <class F>
+  auto on_device(device::Device* device, const std::string& what, const F& body);
   bool several_shots(const ir::Domain& domain) const;
   loop::CudaSource shaped(loop::CudaSource table, const passes::Compilation& compilation,
                           const ir::Domain& domain, int least_halo) const;

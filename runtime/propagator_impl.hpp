@@ -56,6 +56,10 @@ class Propagator::Impl {
   void set_model(const std::string& name, std::span<const double> values);
   void set_model(const std::string& name, double value);
   void set_initial(const std::string& name, std::span<const double> values);
+  /// Of the grid's shape.
+  std::vector<double> read_nodes(const std::string& what, const ConstArrayView& from);
+  std::vector<double> read(const std::string& what, const ConstArrayView& from);
+  void write(const std::string& what, std::span<const double> values, const ArrayView& to);
   std::shared_ptr<const State::Data> state() const;
   void set_state(std::shared_ptr<const State::Data> state);
   Records forward(std::span<const Shot> shots, std::optional<std::int64_t> steps);
