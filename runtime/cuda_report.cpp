@@ -21,6 +21,7 @@ CudaText cuda_text_of(const EquationDefinition& definition, const CudaReportOpti
   ir::CudaTarget target;
   target.sm = options.architecture.number();
   target.element_bytes = options.real == emit::Real::float32 ? 4 : 8;
+  target.shots = options.shots;
   CudaText text;
   if (options.direction == Direction::forward) {
     text.program = passes::cuda_schedule(passes::compile(definition, pipeline).kernels, target);

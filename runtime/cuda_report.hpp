@@ -23,6 +23,7 @@ struct CudaReportOptions {
   int dims = 3;
   int order = 8;
   bool stretched = false;  ///< CPML with kappa != 1
+  bool shots = false;      ///< as in ir::CudaTarget
   emit::Real real = emit::Real::float32;
   jit::CudaArchitecture architecture = {9, 0, "", false};
   std::vector<std::string> nvrtc_options;

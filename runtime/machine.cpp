@@ -6,16 +6,19 @@
 
 #include <utility>
 
+#include "compiler/emit/cuda_launch.hpp"
 #include "compiler/emit/host_text.hpp"
 #include "compiler/emit/manifest.hpp"
 #include "compiler/error.hpp"
 #include "compiler/passes/cuda_candidates.hpp"
 #include "runtime/device/cuda/device.hpp"
+#include "runtime/device/cuda/foreign_memory.hpp"
 #include "runtime/environment.hpp"
 #include "runtime/jit/join.hpp"
 #include "runtime/jit/nvrtc.hpp"
 #include "runtime/loop/cuda_engine.hpp"
 #include "runtime/loop/cuda_meter.hpp"
+#include "runtime/shot_batch.hpp"
 
 namespace ondula {
 namespace {
@@ -109,7 +112,8 @@ StepSource Machine::source(const passes::Compilation& compilation, const ir::Dom
   if (cuda()) {
     const cuda::DeviceFacts& device = cuda::require_device(*driver_, options_.device);
     made.cuda = loop::cuda_source(compilation, domain, options_.dtype, least_halo,
-                                  options_.cuda_compiler->architecture_for(device.major, device.minor));
+                                  options_.cuda_compiler->architecture_for(device.major, device.minor),
+                                  several_shots(domain));
     if (options_.cuda_tuner) made.cuda = shaped(std::move(made.cuda), compilation, domain, least_halo);
   } else if (!reference()) {
     const emit::Real real = options_.dtype == DType::float32 ? emit::Real::float32 : emit::Real::float64;
@@ -143,14 +147,75 @@ std::unique_ptr<cuda::Device> Machine::make_cuda_device(cuda::Stream stream) con
   const bool checked = driver_->stand_in() && read_environment().sim_mode == "check";
   return std::make_unique<cuda::Device>(
       cuda::DeviceOptions{driver_, options_.device, options_.device_bytes_limit, options_.poison || checked,
-                          options_.threads, stream});
+                          options_.threads, stream, static_cast<cuda::Context>(options_.context)});
+}
+
+template <class F>
+auto Machine::on_device(device::Device* device, const std::string& what, const F& body) {
+  if (!cuda()) {
+    throw UserError(fmt::format("{}: device memory belongs to the backends cuda and cuda-sim; the backend is {}",
+                                what, backend_name(options_.backend)));
+  }
+  if (device != nullptr) return body(dynamic_cast<cuda::Device&>(*device));
+  ready();
+  const std::unique_ptr<device::Device> own = make_device();
+  return body(dynamic_cast<cuda::Device&>(*own));
+}
+
+std::vector<double> Machine::read(device::Device* device, const std::string& what,
+                                  const ConstArrayView& from) {
+  return on_device(device, what,
+                   [&](cuda::Device& own) { return cuda::read_foreign(own, what, from); });
+}
+
+void Machine::write(device::Device* device, const std::string& what, std::span<const double> values,
+                    const ArrayView& to) {
+  on_device(device, what, [&](cuda::Device& own) { cuda::write_foreign(own, what, values, to); });
+}
+
+void Machine::require_host(device::Device* device, const std::string& what, const ConstArrayView& view) {
+  if (cuda() && device != nullptr && device->sound())
+    cuda::require_host(dynamic_cast<cuda::Device&>(*device), what, view);
 }
 
 std::size_t Machine::engine_bytes(const passes::Compilation& compilation, const ir::Domain& domain,
-                                  int least_halo, std::int64_t every, const loop::PointCounts& points) const {
+                                  int least_halo, std::int64_t shots, std::int64_t every,
+                                  const loop::PointCounts& points) const {
   if (reference()) return 0;
   if (!cuda()) return loop::compiled_engine_bytes(compilation, domain, options_.dtype, least_halo);
-  return loop::cuda_engine_bytes(compilation, domain, options_.dtype, least_halo, every, points);
+  return loop::cuda_engine_bytes(compilation, domain, options_.dtype, least_halo, shots, every, points);
+}
+
+std::size_t Machine::points_bytes(std::int64_t every, const loop::PointCounts& points) const {
+  return cuda() ? loop::cuda_points_bytes(options_.dtype, every, points) : 0;
+}
+
+std::size_t Machine::history_bytes(const passes::Compilation& compilation, const ir::Domain& domain,
+                                   int least_halo, std::int64_t shots, std::size_t buffers) const {
+  if (!cuda()) return loop::history_slot_bytes(compilation, domain, options_.dtype, least_halo, buffers);
+  return loop::cuda_history_bytes(compilation, domain, options_.dtype, least_halo, shots, buffers);
+}
+
+std::int64_t Machine::most_shots(const ir::Domain& domain) const {
+  return several_shots(domain) ? emit::cuda_most_shots(domain) : 1;
+}
+
+/// Kernels of several shots want some registers more: a grid that has a launch for itself does without.
+bool Machine::several_shots(const ir::Domain& domain) const {
+  if (!cuda()) return false;
+  const cuda::DeviceFacts* const facts = options_.shot_batch == 0 ? device_facts() : nullptr;
+  return options_.shot_batch > 1 ||
+         (facts != nullptr && filling_batch(domain.points(), facts->multiprocessors) > 1);
+}
+
+const cuda::DeviceFacts* Machine::device_facts() const {
+  if (!cuda()) return nullptr;
+  try {
+    if (!driver_) driver_ = cuda::Driver::open(library_of(options_.backend));
+    return &cuda::require_device(*driver_, options_.device);
+  } catch (const Error&) {
+    return nullptr;
+  }
 }
 
 std::unique_ptr<loop::Engine> Machine::make_engine(const passes::Compilation& compilation,

@@ -4,9 +4,12 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "compiler/passes/pipeline.hpp"
+#include "runtime/array_view.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/device/cuda/library.hpp"
 #include "runtime/jit/cuda_compiler.hpp"
@@ -69,22 +72,44 @@ class Machine {
   }
   /// Null for the reference.
   std::unique_ptr<device::Device> make_device() const;
+  /// Arrays of the caller's on the CUDA device (foreign_memory.hpp); `device` is one that make_device() gave, or
+  /// null: then one is made for the time. Throw UserError for another backend.
+  std::vector<double> read(device::Device* device, const std::string& what, const ConstArrayView& from);
+  void write(device::Device* device, const std::string& what, std::span<const double> values,
+             const ArrayView& to);
+  /// Throws UserError where `view`, said to lie on the host, is an address of a device that is open.
+  void require_host(device::Device* device, const std::string& what, const ConstArrayView& view);
+
   /// `device` is one that make_device() gave.
   std::unique_ptr<loop::Engine> make_engine(const passes::Compilation& compilation,
                                             const loop::EngineSetup& setup, device::Device* device,
                                             const StepKernels& kernels) const;
 
-  /// Bytes the device holds for an engine, for steps of which every `every`-th is sampled.
+  /// Bytes the device holds for an engine of so many shots, for steps of which every `every`-th is sampled;
+  /// `points` are those of shots that run at once.
   std::size_t engine_bytes(const passes::Compilation& compilation, const ir::Domain& domain, int least_halo,
-                           std::int64_t every, const loop::PointCounts& points) const;
+                           std::int64_t shots, std::int64_t every, const loop::PointCounts& points) const;
+  /// What of it comes with the first shots.
+  std::size_t points_bytes(std::int64_t every, const loop::PointCounts& points) const;
+  /// Of so many buffers of a history.
+  std::size_t history_bytes(const passes::Compilation& compilation, const ir::Domain& domain, int least_halo,
+                            std::int64_t shots, std::size_t buffers) const;
+  /// Shots that an engine can run at once at most, memory apart: 1 where the kernels take no more.
+  std::int64_t most_shots(const ir::Domain& domain) const;
+  /// What is known of the CUDA device; null where there is none, or none that can be opened.
+  const cuda::DeviceFacts* device_facts() const;
 
  private:
+  /// Runs `body` with the CUDA device.
+  template <class F>
+  auto on_device(device::Device* device, const std::string& what, const F& body);
+  bool several_shots(const ir::Domain& domain) const;
   loop::CudaSource shaped(loop::CudaSource table, const passes::Compilation& compilation,
                           const ir::Domain& domain, int least_halo) const;
   std::unique_ptr<cuda::Device> make_cuda_device(cuda::Stream stream) const;
 
   PropagatorOptions& options_;
-  std::shared_ptr<const cuda::Driver> driver_;
+  mutable std::shared_ptr<const cuda::Driver> driver_;
 };
 
 }  // namespace ondula

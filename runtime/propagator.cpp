@@ -16,6 +16,7 @@
 #include "runtime/propagator_impl.hpp"
 #include "runtime/propagator_tangent.hpp"
 #include "runtime/receivers.hpp"
+#include "runtime/shot_batch.hpp"
 
 namespace ondula {
 namespace {
@@ -25,6 +26,8 @@ void require_options(const PropagatorOptions& o) {
     throw UserError(fmt::format("device {} belongs to the backends cuda and cuda-sim; the backend is {}",
                                 o.device, backend_name(o.backend)));
   }
+  if (o.shot_batch < 0)
+    throw UserError(fmt::format("shot_batch = {}: it must be 0 (automatic) or more", o.shot_batch));
   if (o.tune && !runs_cuda(o.backend)) {
     throw UserError(fmt::format("launch shapes are tuned on the backend cuda; the backend is {}",
                                 backend_name(o.backend)));
@@ -99,7 +102,8 @@ Limits Propagator::Impl::begin_run(std::span<const Shot> shots, std::optional<st
   // Every shot is checked before the first runs; taps are kept for one shot at a time, since off the grid a
   // point has hundreds.
   const auto count = static_cast<std::int64_t>(shots.size());
-  for (std::int64_t s = 0; s < count; ++s) static_cast<void>(points_of(shots, s));
+  counts_.clear();
+  for (std::int64_t s = 0; s < count; ++s) counts_.push_back(counts_of(points_of(shots, s)));
   return now;
 }
 
@@ -108,19 +112,10 @@ Records Propagator::Impl::forward(std::span<const Shot> shots, std::optional<std
   compile();
   const auto entry = Clock::now();
   substeps_ = substeps(now);
-  ready_engine(now.speeds, shots);
-  Records records;
-  const auto count = static_cast<std::int64_t>(shots.size());
-  for (std::int64_t s = 0; s < count; ++s) {
-    ShotPoints points = points_of(shots, s);
-    start_shot(*engine_);
-    state_known_ = true;
-    engine_->set_points(std::move(points.sources), std::move(points.receivers));
-    records.push_back(
-        run_shot(*engine_, shots[static_cast<std::size_t>(s)], s, count, s == 0 ? entry : Clock::now()));
-  }
-  finish_timings();
-  return records;
+  const std::int64_t batch = calls_back() ? 1 : batch_of(compilation_, 0);
+  ready_engine(now.speeds, shots, batch);
+  return run_shots(*engine_, shots, std::min(batch, engine_shots_), entry,
+                   [&](std::int64_t shot) { return points_of(shots, shot); });
 }
 
 void Propagator::Impl::on_step(std::int64_t every, std::function<void(const StepView&)> callback) {
@@ -182,32 +177,33 @@ void Propagator::Impl::fix_layer(const Speeds& now, std::span<const Shot> shots)
   layer_->kappa = options_.absorb.kappa;
 }
 
-void Propagator::Impl::ready_engine(const Speeds& now, std::span<const Shot> shots) {
+void Propagator::Impl::ready_engine(const Speeds& now, std::span<const Shot> shots, std::int64_t batch) {
   fix_layer(now, shots);
-  if (!engine_) {
+  if (!engine_ || engine_shots_ < batch) {
     release_born();
     if (adjoint_) adjoint_->release();
     state_known_ = false;
-    make_engine();
+    engine_shots_ = with_room(batch, [&](std::int64_t count) {
+      engine_.reset();
+      renew_device();
+      engine_ = machine_.make_engine(compilation_, engine_setup(count), device_.get(), kernels_);
+      require_room_for_points(count, false);
+    });
     models_changed_ = true;
   }
   if (models_changed_) engine_->set_models(models_);
   models_changed_ = false;
 }
 
-loop::EngineSetup Propagator::Impl::engine_setup() const {
+loop::EngineSetup Propagator::Impl::engine_setup(std::int64_t batch) const {
   loop::EngineSetup setup;
   setup.domain = domain_;
   setup.symbols["dt"] = step();
   for (std::size_t a = 0; a < grid_.axes.size(); ++a) setup.symbols["h_" + grid_.axes[a]] = grid_.spacing[a];
   setup.layer = *layer_;
   setup.dtype = options_.dtype;
+  setup.shots = batch;
   return setup;
-}
-
-void Propagator::Impl::make_engine() {
-  renew_device();
-  engine_ = machine_.make_engine(compilation_, engine_setup(), device_.get(), kernels_);
 }
 
 /// The old one goes first: what it meets at its end must not befall the new one.

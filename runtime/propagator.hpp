@@ -13,6 +13,7 @@
 #include "compiler/dsl/definition.hpp"
 #include "compiler/error.hpp"
 #include "compiler/export.hpp"
+#include "runtime/array_view.hpp"
 #include "runtime/gradient.hpp"
 #include "runtime/jit/cache_options.hpp"
 #include "runtime/state.hpp"
@@ -66,8 +67,15 @@ struct PropagatorOptions {
   /// The same for the backends cuda and cuda-sim.
   std::shared_ptr<jit::CudaCompiler> cuda_compiler;
   int device = 0;  ///< which CUDA device
-  /// The caller's CUDA stream (a CUstream of the device's primary context), in whose order all kernels run;
-  /// null: one of its own.
+  /// Shots that a CUDA device runs at once, in the same launches and over the same model, at most; 0: as many
+  /// as fill the device and fit in its memory. Decides no bit of any result. With a callback of on_step shots
+  /// run one by one.
+  int shot_batch = 0;
+  /// The caller's CUDA context (a CUcontext of the device) that everything is in, and that stays the caller's;
+  /// null: the device's primary context. It must outlive the Propagator.
+  void* context = nullptr;
+  /// The caller's CUDA stream (a CUstream of that context), in whose order all kernels run; null: one of its
+  /// own.
   void* stream = nullptr;
   /// Backend cuda: before kernels run the first time on a device and a class of grids, shapes of their blocks
   /// are timed there, and the fastest recorded in the cache. Records are used whether this is set or not.
@@ -96,7 +104,8 @@ struct Estimate {
       0;  ///< at the frequency where the wavelets' spectrum falls below 1 % of its peak; 0: unknown
   std::int64_t points = 0;  ///< physical
   std::int64_t padded_points = 0;
-  std::size_t device_bytes = 0;  ///< the device allocator's peak
+  std::int64_t shots_at_once = 1;  ///< see PropagatorOptions::shot_batch
+  std::size_t device_bytes = 0;    ///< the device allocator's peak
   /// The host's peak: models with records and taps, or with the working memory of the stability limit, which
   /// is found before the first step; the device's own memory is not counted here.
   std::size_t host_bytes = 0;
@@ -105,6 +114,7 @@ struct Estimate {
   /// Of a gradient instead, with full storage: the device allocator's peak, and what of it is history. 0
   /// where the equation has no adjoint, as `gradient_refusal` says.
   std::size_t gradient_device_bytes = 0;
+  std::int64_t gradient_shots_at_once = 1;
   std::size_t history_bytes = 0;
   std::string gradient_refusal;
   double work_bytes_per_point = 0;  ///< least memory traffic of a padded point and step
@@ -169,9 +179,14 @@ class ONDULA_API Propagator {
   /// index).
   void set_model(const std::string& name, std::span<const double> values);
   void set_model(const std::string& name, double value);
+  /// The same from the caller's memory, in the grid's shape. Device memory is read in the order of
+  /// PropagatorOptions::stream, without one after all work its context was given; the call returns when it has
+  /// been. Throws UserError too for another shape, a null pointer, an address that is not what it is said to be.
+  void set_model(const std::string& name, const ConstArrayView& values);
 
   /// Initial state of every shot: "u" at t0 and "u.previous" at t0 - dt, on the grid's nodes.
   void set_initial(const std::string& name, std::span<const double> values);
+  void set_initial(const std::string& name, const ConstArrayView& values);
   /// The state the last call left: after its last shot's last step, or where it was cancelled or failed.
   /// Empty before the first. Fields are named as in set_initial.
   State state() const;
@@ -210,6 +225,14 @@ class ONDULA_API Propagator {
   Gradient gauss_newton(std::span<const Shot> shots,
                         const std::map<std::string, std::vector<double>>& perturbation,
                         const GradientOptions& options = {});
+
+  /// The values of a caller's array, C order: of adjoint sources, wavelets or perturbations, say. Reads as
+  /// set_model does.
+  std::vector<double> read(const ConstArrayView& from);
+  /// Puts `values` (C order: of records, of gradients) into a caller's array, rounded to its type. On a device in
+  /// the order of PropagatorOptions::stream; without one they are there when the call returns. Throws UserError
+  /// as set_model does, and where elements of the array share places or, on a device, no axis has stride 1.
+  void write(std::span<const double> values, const ArrayView& to);
 
   /// Calls `callback` at step 0, every, 2 every, ... of each shot, before that step's update; 0 removes it.
   void on_step(std::int64_t every, std::function<void(const StepView&)> callback);

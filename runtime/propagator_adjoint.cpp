@@ -25,23 +25,26 @@ void Propagator::Impl::Adjoint::release() {
   keep.reset();
   back.reset();
   injected.clear();
+  sums.reset();
   started.clear();
   start_sums.clear();
   models = -1;  // the next engines have none yet
 }
 
-void Propagator::Impl::Adjoint::keep_points(const ShotPoints& points) {
-  std::vector<ir::PointReceiver> all = points.receivers;
-  for (const PointSlopes& slope : points.receiver_slopes) all.emplace_back(slope.ratio.parts);
-  receivers = all.size();
-  keep->set_points(points.sources, std::move(all));
+void Propagator::Impl::Adjoint::keep_points(const std::vector<ShotPoints>& points) {
+  std::vector<loop::EnginePoints> all;
+  for (const ShotPoints& own : points) {
+    all.push_back({own.sources, own.receivers});
+    for (const PointSlopes& slope : own.receiver_slopes) all.back().receivers.emplace_back(slope.ratio.parts);
+  }
+  keep->set_shots(std::move(all));
 }
 
 void Propagator::Impl::Adjoint::take_injected(const AdjointPoints& points) {
   for (const ir::CoefficientGradient& gradient : compilation.adjoint.gradients) {
     if (!gradient.injected) continue;
-    auto& sums = injected[gradient.of.front()];
-    for (const auto& [index, sum] : points.injected(gradient.of.front())) sums[index] += sum;
+    auto& into = injected[gradient.of.front()];
+    for (const auto& [index, sum] : points.injected(gradient.of.front())) into[index] += sum;
   }
 }
 
@@ -56,9 +59,9 @@ void Propagator::Impl::Adjoint::take_start() {
     const auto found = gradient.start ? started.find(gradient.start->field) : started.end();
     if (found == started.end()) continue;
     const std::vector<double> last = back->field(gradient.start->state, 0);
-    std::vector<double>& sums = start_sums[gradient.start->field];
-    sums.resize(last.size(), 0.0);
-    for (std::size_t i = 0; i < last.size(); ++i) sums[i] += last[i] * found->second[i];
+    std::vector<double>& into = start_sums[gradient.start->field];
+    into.resize(last.size(), 0.0);
+    for (std::size_t i = 0; i < last.size(); ++i) into[i] += last[i] * found->second[i];
   }
 }
 
@@ -106,13 +109,14 @@ void Propagator::Impl::Adjoint::require_divisors(const ir::Domain& domain,
   }
 }
 
-void Propagator::Impl::Adjoint::add_illumination(const ir::Domain& domain, std::vector<double>& nodes) const {
+void Propagator::Impl::Adjoint::add_illumination(const ir::Domain& domain, std::vector<double>& nodes,
+                                                 std::int64_t shot) const {
   std::vector<ir::Box> lives;
   for (const ir::Save& save : compilation.adjoint.saves) {
     const ir::Field& field = compilation.adjoint.forward.field(save.field);
     lives.push_back(domain.live(field));
   }
-  for (std::int64_t slot = 1; slot <= steps; ++slot) history->add_squares(domain, slot, lives, nodes);
+  for (std::int64_t slot = 1; slot <= steps; ++slot) history->add_squares(domain, slot, lives, nodes, shot);
 }
 
 }  // namespace ondula

@@ -4,10 +4,13 @@
 
 #include <map>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "runtime/adjoint_points.hpp"
+#include "runtime/gradient_sums.hpp"
 #include "runtime/propagator_impl.hpp"
 
 namespace ondula {
@@ -20,8 +23,10 @@ struct Propagator::Impl::Adjoint {
   StepKernels keep_kernels, back_kernels;
   std::unique_ptr<loop::Engine> keep, back;
   std::unique_ptr<loop::History> history;
-  std::int64_t steps = 0;     ///< of the history
-  std::size_t receivers = 0;  ///< of the forward run, with those of slopes
+  std::int64_t shots = 1;            ///< that engines and history hold at once, at most
+  std::int64_t batch = 1;            ///< of them, in the present call
+  std::optional<GradientSums> sums;  ///< over shots, where there are several
+  std::int64_t steps = 0;            ///< of the history
   std::map<std::string, std::map<ir::Extents, double>> injected;
   /// What a shot's fields were at its start, and over the shots the sums of their products with the adjoints'
   /// last values, on the padded grid; by forward field, and empty where shots start from zeros.
@@ -31,8 +36,8 @@ struct Propagator::Impl::Adjoint {
   int least_halo() const;
   /// Gives back the engines' memory and the history; kernels stay.
   void release();
-  /// Sources, receivers and, after them, the receivers' slopes.
-  void keep_points(const ShotPoints& points);
+  /// Sources, receivers and, after them, the receivers' slopes, of each shot.
+  void keep_points(const std::vector<ShotPoints>& points);
   /// Adds up what AdjointPoints::injected tells of a shot.
   void take_injected(const AdjointPoints& points);
   /// Remembers the fields of ir::StartTerm as a shot starts, and adds up their products after its step back.
@@ -43,7 +48,17 @@ struct Propagator::Impl::Adjoint {
   void require_room(const ir::Domain& domain) const;
   /// Throws UserError where a medium has no inverse law: its bulk modulus is 0.
   void require_divisors(const ir::Domain& domain, const loop::Sensitivity& sensitivity) const;
-  void add_illumination(const ir::Domain& domain, std::vector<double>& nodes) const;
+  /// That of one shot of the batch.
+  void add_illumination(const ir::Domain& domain, std::vector<double>& nodes, std::int64_t shot) const;
+};
+
+/// Shots of a gradient that run at once, from number `first` of the call on.
+struct Propagator::Impl::GradientBatch {
+  std::span<const Shot> shots;
+  std::int64_t first = 0;
+  std::vector<ShotPoints> points;
+  std::vector<std::vector<std::vector<double>>> slopes;  ///< by shot, slope of a receiver, sample
+  std::vector<Misfit> found;
 };
 
 }  // namespace ondula

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "compiler/error.hpp"
@@ -10,6 +11,7 @@
 #include "runtime/propagator_adjoint.hpp"
 #include "runtime/propagator_impl.hpp"
 #include "runtime/propagator_tangent.hpp"
+#include "runtime/shot_batch.hpp"
 
 namespace ondula {
 
@@ -21,20 +23,10 @@ Records Propagator::Impl::born(std::span<const Shot> shots, const loop::Perturba
   fix_layer(now.speeds, shots);
   ready_born(perturbation);
   const loop::Sensitivity sensitivity(domain_, engine_setup().symbols, models_);
-  loop::Engine& engine = *born_->engine;
-  Records records;
-  const auto count = static_cast<std::int64_t>(shots.size());
-  for (std::int64_t s = 0; s < count; ++s) {
-    const passes::BornCompilation& own = born_->compilation;
-    ShotPoints points =
-        born_points(own.forward, own.tangent, sensitivity, points_of(shots, s, true), perturbation);
-    start_shot(engine);
-    engine.set_points(std::move(points.sources), std::move(points.receivers));
-    records.push_back(
-        run_shot(engine, shots[static_cast<std::size_t>(s)], s, count, s == 0 ? entry : Clock::now()));
-  }
-  finish_timings();
-  return records;
+  const passes::BornCompilation& own = born_->compilation;
+  return run_shots(*born_->engine, shots, born_->batch, entry, [&](std::int64_t shot) {
+    return born_points(own.forward, own.tangent, sensitivity, points_of(shots, shot, true), perturbation);
+  });
 }
 
 Gradient Propagator::Impl::gauss_newton(std::span<const Shot> shots, const loop::Perturbation& perturbation,
@@ -73,13 +65,21 @@ void Propagator::Impl::ready_born(const loop::Perturbation& perturbation) {
     timings_.tuning = machine_.tuning_seconds();
     born_ = std::move(born);
   }
+  const passes::Compilation& step = born_->compilation.step;
+  const int halo = loop::common_halo(compilation_.kernels);
+  const std::int64_t wanted = batch_of(step, halo);
+  if (born_->shots < wanted) born_->engine.reset();
   if (!born_->engine) {
-    const passes::Compilation& step = born_->compilation.step;
-    loop::EngineSetup setup = engine_setup();
-    setup.least_halo = loop::common_halo(compilation_.kernels);
-    renew_device();
-    born_->engine = machine_.make_engine(step, setup, device_.get(), born_->kernels);
+    born_->shots = with_room(wanted, [&](std::int64_t batch) {
+      born_->engine.reset();
+      loop::EngineSetup setup = engine_setup(batch);
+      setup.least_halo = halo;
+      renew_device();
+      born_->engine = machine_.make_engine(step, setup, device_.get(), born_->kernels);
+      require_room_for_points(batch, false);
+    });
   }
+  born_->batch = std::min(wanted, born_->shots);
   born_->engine->set_models(models_);
   born_->engine->set_perturbation(perturbation);
 }

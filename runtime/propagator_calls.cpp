@@ -64,6 +64,18 @@ void Propagator::set_model(const std::string& name, double value) {
 void Propagator::set_initial(const std::string& name, std::span<const double> values) {
   impl().call([&] { impl_->set_initial(name, values); });
 }
+void Propagator::set_model(const std::string& name, const ConstArrayView& values) {
+  impl().call([&] { impl_->set_model(name, impl_->read_nodes("model " + name, values)); });
+}
+void Propagator::set_initial(const std::string& name, const ConstArrayView& values) {
+  impl().call([&] { impl_->set_initial(name, impl_->read_nodes("initial " + name, values)); });
+}
+std::vector<double> Propagator::read(const ConstArrayView& from) {
+  return impl().call([&] { return impl_->read("an array to read", from); });
+}
+void Propagator::write(std::span<const double> values, const ArrayView& to) {
+  impl().call([&] { impl_->write("an array to write", values, to); });
+}
 State Propagator::state() const {
   return impl().call([&] { return State(impl_->state()); });
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "compiler/error.hpp"
 #include "runtime/domain.hpp"
@@ -64,43 +65,47 @@ std::size_t Propagator::Impl::limit_bytes() const {
   return limits_bytes(compilation_.physical, domain_, complete_models());
 }
 
-std::size_t Propagator::Impl::shots_bytes(std::span<const Shot> shots, int substeps,
-                                          loop::PointCounts& most) const {
-  // Records of every shot stay; taps and wavelets are those of one shot at a time.
-  std::size_t records = 0, held = 0, peak = 0;
+std::vector<PointBytes> Propagator::Impl::points_bytes(std::span<const Shot> shots, int substeps) const {
+  std::vector<PointBytes> points;
   PointCounter counter(compilation_.physical, domain_, grid_, models_, {options_.steps, substeps});
-  for (std::size_t i = 0; i < shots.size(); ++i) {
-    const Shot& shot = shots[i];
-    const PointBytes points = counter.of(shot, static_cast<std::int64_t>(i));
-    peak = std::max(peak, records + held + points.made);
-    most.sources = std::max(most.sources, points.counts.sources);
-    most.source_taps = std::max(most.source_taps, points.counts.source_taps);
-    most.rows = std::max(most.rows, points.counts.rows);
-    most.row_taps = std::max(most.row_taps, points.counts.row_taps);
-    records += shot.receivers.size() * static_cast<std::size_t>(options_.steps) * sizeof(double);
-    held = points.bound;  // until the next shot's have been made
+  for (std::size_t i = 0; i < shots.size(); ++i)
+    points.push_back(counter.of(shots[i], static_cast<std::int64_t>(i)));
+  return points;
+}
+
+std::size_t Propagator::Impl::shots_bytes(std::span<const Shot> shots, std::span<const PointBytes> points,
+                                          std::int64_t batch) const {
+  // Records of every shot stay; taps and wavelets are those of one batch at a time.
+  std::size_t records = 0, held = 0, peak = 0;
+  for (std::size_t first = 0; first < shots.size(); first += static_cast<std::size_t>(batch)) {
+    std::size_t made = 0, bound = 0;
+    const std::size_t end = std::min(shots.size(), first + static_cast<std::size_t>(batch));
+    for (std::size_t i = first; i < end; ++i) {
+      made += points[i].made;
+      bound += points[i].bound;
+    }
+    peak = std::max(peak, records + held + made);
+    for (std::size_t i = first; i < end; ++i)
+      records += shots[i].receivers.size() * static_cast<std::size_t>(options_.steps) * sizeof(double);
+    held = bound;  // until the next batch's have been made
     peak = std::max(peak, records + held);
   }
   return peak;
 }
 
-/// Both engines, and a history of every step; slot 0 is the state a run starts from.
-void Propagator::Impl::estimate_gradient(Estimate& e, const loop::PointCounts& points) const {
+void Propagator::Impl::estimate_gradient(Estimate& e, std::span<const loop::PointCounts> points) const {
   if (options_.storage == Storage::none) {
     e.gradient_refusal = "its storage is off";
     return;
   }
   try {
     const passes::AdjointCompilation both = passes::compile_adjoint(equation_, pipeline());
-    const int halo =
-        std::max(loop::common_halo(both.forward.kernels), loop::common_halo(both.backward.kernels));
-    const auto slots = static_cast<std::size_t>(options_.steps * e.substeps + 1);
-    e.history_bytes = slots * loop::history_slot_bytes(both.forward, domain_, options_.dtype, halo,
-                                                       both.adjoint.saves.size());
-    // On the way back receivers inject and sources are looked at, at every step.
-    const loop::PointCounts back{points.rows, points.row_taps, points.sources, points.source_taps};
-    e.gradient_device_bytes = machine_.engine_bytes(both.forward, domain_, halo, e.substeps, points) +
-                              machine_.engine_bytes(both.backward, domain_, halo, 1, back) + e.history_bytes;
+    const auto bytes = [&](std::int64_t batch) {
+      return gradient_bytes(both, batch, options_.steps, e.substeps, points);
+    };
+    e.gradient_shots_at_once =
+        choose_batch(points.size(), [&](std::int64_t batch) { return bytes(batch).first; });
+    std::tie(e.gradient_device_bytes, e.history_bytes) = bytes(e.gradient_shots_at_once);
   } catch (const UserError& error) {
     e.gradient_refusal = error.what();
   }
@@ -130,12 +135,18 @@ Estimate Propagator::Impl::estimate(std::span<const Shot> shots) const {
   e.points = 1;
   for (const std::int64_t n : grid_.shape) e.points *= n;
   e.padded_points = domain_.points();
-  loop::PointCounts points;
-  const std::size_t before = limit_bytes(), during = shots_bytes(shots, e.substeps, points);
+  const std::vector<PointBytes> points = points_bytes(shots, e.substeps);
+  std::vector<loop::PointCounts> counts;
+  for (const PointBytes& own : points) counts.push_back(own.counts);
   if (!machine_.reference()) {
-    e.device_bytes = machine_.engine_bytes(compilation_, domain_, 0, e.substeps, points);
-    estimate_gradient(e, points);
+    const auto bytes = [&](std::int64_t batch) {
+      return engine_bytes(compilation_, 0, batch, e.substeps, counts);
+    };
+    if (!calls_back()) e.shots_at_once = choose_batch(shots.size(), bytes);
+    e.device_bytes = bytes(e.shots_at_once);
+    estimate_gradient(e, counts);
   }
+  const std::size_t before = limit_bytes(), during = shots_bytes(shots, points, e.shots_at_once);
   std::size_t models = 0;
   for (const auto& [name, array] : models_) models += array.bytes();
   e.host_bytes = models + std::max(before, during);

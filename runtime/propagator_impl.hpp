@@ -19,6 +19,7 @@
 #include "runtime/loop/engine.hpp"
 #include "runtime/loop/sensitivity.hpp"
 #include "runtime/machine.hpp"
+#include "runtime/point_bytes.hpp"
 #include "runtime/propagator.hpp"
 #include "runtime/shot_points.hpp"
 #include "runtime/stability.hpp"
@@ -55,6 +56,10 @@ class Propagator::Impl {
   void set_model(const std::string& name, std::span<const double> values);
   void set_model(const std::string& name, double value);
   void set_initial(const std::string& name, std::span<const double> values);
+  /// Of the grid's shape.
+  std::vector<double> read_nodes(const std::string& what, const ConstArrayView& from);
+  std::vector<double> read(const std::string& what, const ConstArrayView& from);
+  void write(const std::string& what, std::span<const double> values, const ArrayView& to);
   std::shared_ptr<const State::Data> state() const;
   void set_state(std::shared_ptr<const State::Data> state);
   Records forward(std::span<const Shot> shots, std::optional<std::int64_t> steps);
@@ -100,9 +105,32 @@ class Propagator::Impl {
   /// Why a run with these limits cannot take its step; empty where it can.
   std::string step_refusal(const Limits& now) const;
   double step() const { return options_.dt / std::max(1, substeps_); }
-  /// Host bytes of taps, wavelets and records at their peak over the shots; `most` of each that a shot has.
-  std::size_t shots_bytes(std::span<const Shot> shots, int substeps, loop::PointCounts& most) const;
-  void estimate_gradient(Estimate& e, const loop::PointCounts& points) const;
+  /// What the points of each shot take.
+  std::vector<PointBytes> points_bytes(std::span<const Shot> shots, int substeps) const;
+  /// Host bytes of taps, wavelets and records at their peak over the shots, of which `batch` run at once.
+  std::size_t shots_bytes(std::span<const Shot> shots, std::span<const PointBytes> points,
+                          std::int64_t batch) const;
+  void estimate_gradient(Estimate& e, std::span<const loop::PointCounts> points) const;
+
+  // propagator_batch.cpp
+  /// Device bytes of an engine for so many of the shots at once, every `every`-th of whose steps is sampled.
+  std::size_t engine_bytes(const passes::Compilation& compilation, int least_halo, std::int64_t batch,
+                           int substeps, std::span<const loop::PointCounts> points) const;
+  /// Device bytes of a gradient, and what of them is history.
+  std::pair<std::size_t, std::size_t> gradient_bytes(const passes::AdjointCompilation& both,
+                                                     std::int64_t batch, std::int64_t steps, int substeps,
+                                                     std::span<const loop::PointCounts> points) const;
+  static loop::PointCounts points_back(const loop::PointCounts& ahead);
+  /// Throws device::NoRoom where the device has none for the points of so many shots at once, with `back` of
+  /// both directions.
+  void require_room_for_points(std::int64_t batch, bool back) const;
+  /// How many of the shots of a call to run at once; `bytes` of the device for so many.
+  std::int64_t choose_batch(std::size_t shots, const std::function<std::size_t(std::int64_t)>& bytes) const;
+  /// The same for a run of one engine with the present call's points.
+  std::int64_t batch_of(const passes::Compilation& compilation, int least_halo) const;
+  /// All shots of a call, `batch` at once, with the points that `points_of_shot` gives.
+  Records run_shots(loop::Engine& engine, std::span<const Shot> shots, std::int64_t batch,
+                    Clock::time_point entry, const std::function<ShotPoints(std::int64_t)>& points_of_shot);
   ShotPoints points_of(std::span<const Shot> shots, std::int64_t number, bool slopes = false) const;
 
   // propagator.cpp
@@ -111,10 +139,9 @@ class Propagator::Impl {
   Limits begin_run(std::span<const Shot> shots, std::optional<std::int64_t> steps);
   passes::PipelineOptions pipeline() const;
   /// r, c_max and f_c are fixed by the first call (numerics.md, Time).
-  void ready_engine(const Speeds& now, std::span<const Shot> shots);
+  void ready_engine(const Speeds& now, std::span<const Shot> shots, std::int64_t batch);
   void fix_layer(const Speeds& now, std::span<const Shot> shots);
-  loop::EngineSetup engine_setup() const;
-  void make_engine();
+  loop::EngineSetup engine_setup(std::int64_t batch = 1) const;
   /// A device with nothing on it; engines of the one before must be gone.
   void renew_device();
   /// Gives up what is on a device that an error has left in doubt.
@@ -125,14 +152,21 @@ class Propagator::Impl {
   void require_gradient(const GradientOptions& options) const;
   /// Adjoints in media where coefficients vanish are wanted (numerics.md, Gradient).
   bool needs_unscaled(const GradientOptions& options) const;
+  /// Kernels, then engines and a history for so many shots at once.
   void ready_adjoint(const GradientOptions& options);
-  void run_back(const Shot& shot, std::int64_t number, const ShotPoints& points,
-                const AdjointSources& sources, const loop::Sensitivity& sensitivity,
-                const GradientOptions& options, Gradient& result, loop::ModelGradient& models);
+  void ready_adjoint_engines(std::int64_t batch);
+  /// Shots that run at once, from number `first` of the call on.
+  struct GradientBatch;
+  Records run_keeping(GradientBatch& batch);
+  void run_back(GradientBatch& batch, const loop::Sensitivity& sensitivity, const GradientOptions& options,
+                Gradient& result, loop::ModelGradient& models);
+  void add_slopes(const GradientBatch& batch, std::size_t shot, const loop::Sensitivity& sensitivity,
+                  loop::ModelGradient& models) const;
+  void step_back(const GradientBatch& batch, const loop::Watch& watch);
+
+  // propagator_gather.cpp
   void gather_models(const loop::Sensitivity& sensitivity, loop::ModelGradient& models) const;
   void gather_initial(const loop::Sensitivity& sensitivity, Gradient& result) const;
-  std::map<std::string, Traces> run_keeping(const Shot& shot, std::int64_t number,
-                                            std::vector<std::vector<double>>& slopes);
 
   // propagator_born.cpp
   struct Born;
@@ -148,19 +182,24 @@ class Propagator::Impl {
   void start_shot(loop::Engine& engine);
 
   // propagator_run.cpp
-  /// Callbacks are called for the forward run's engine only.
-  std::map<std::string, Traces> run_shot(loop::Engine& engine, const Shot& shot, std::int64_t number,
-                                         std::int64_t shots, Clock::time_point begin);
+  bool calls_back() const { return callback_ && every_ > 0; }
+  /// Runs shots at once whose points the engine has, from number `first` of the call on. Callbacks are called
+  /// for the forward run's engine only.
+  Records run_batch(loop::Engine& engine, std::span<const Shot> shots, std::int64_t first,
+                    Clock::time_point begin);
   /// The seconds it took.
   double call_back(std::int64_t shot, std::int64_t step);
   /// Throws RuntimeError where `size` is no magnitude of a field after `step` samples.
   void require_bounded(std::int64_t shot, std::int64_t step, double size) const;
-  /// Puts samples into `recorder`, whose first is sample `first` since t0, and looks at magnitudes.
-  loop::Watch watch_of(TraceRecorder& recorder, std::size_t receivers, std::int64_t shot,
-                       std::int64_t first) const;
+  /// Puts samples into `recorder`, whose first is sample `first` since t0, and looks at magnitudes of the
+  /// shots from `shot` on.
+  loop::Watch watch_of(BatchRecorder& recorder, std::int64_t shot, std::int64_t first) const;
+  /// "shot 3", "shots 3 to 6".
+  static std::string shots_text(std::int64_t first, std::size_t count);
   void finish_timings();
-  /// Tells options_.progress, now and then or always, that `step` of `steps` are done in a shot.
-  void tell(std::int64_t shot, std::int64_t step, std::int64_t steps, bool always) const;
+  /// Tells options_.progress, now and then or always, that `step` of `steps` are done in `count` shots from
+  /// `shot` on: as many steps of one after the other.
+  void tell(std::int64_t shot, std::size_t count, std::int64_t step, std::int64_t steps, bool always) const;
 
   mutable const std::fenv_t* caller_ = nullptr;  ///< of the present call
   mutable bool foreign_ = false;                 ///< the exception on its way is a callback's
@@ -172,6 +211,8 @@ class Propagator::Impl {
   StepKernels kernels_;
   std::unique_ptr<device::Device> device_;
   std::unique_ptr<loop::Engine> engine_;
+  std::int64_t engine_shots_ = 1;          ///< that it runs at once, at most
+  std::vector<loop::PointCounts> counts_;  ///< of each shot of the present call
   std::unique_ptr<Adjoint> adjoint_;  ///< what gradients need; engines of other calls give way to its own
   std::unique_ptr<Born> born_;        ///< likewise what linearised modelling needs
   EquationDefinition equation_;

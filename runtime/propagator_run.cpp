@@ -17,16 +17,20 @@ constexpr double largest_amplitude = 1e30;
 
 }  // namespace
 
-std::map<std::string, Traces> Propagator::Impl::run_shot(loop::Engine& engine, const Shot& shot,
-                                                         std::int64_t number, std::int64_t shots,
-                                                         Clock::time_point begin) {
-  TraceRecorder recorder(shot, steps_);
+std::string Propagator::Impl::shots_text(std::int64_t first, std::size_t count) {
+  if (count == 1) return fmt::format("shot {}", first);
+  return fmt::format("shots {} to {}", first, first + static_cast<std::int64_t>(count) - 1);
+}
+
+Records Propagator::Impl::run_batch(loop::Engine& engine, std::span<const Shot> shots, std::int64_t number,
+                                    Clock::time_point begin) {
+  BatchRecorder recorder(shots, steps_);
   double callbacks = 0;
   const std::int64_t first = step_now_, last = first + steps_;
   const std::int64_t stride = engine.stride();
   const std::int64_t guarded = stride > 1 ? stride : guard_interval;
-  const bool calls = callback_ && &engine == engine_.get() && every_ > 0;
-  const loop::Watch watch = watch_of(recorder, shot.receivers.size(), number, first);
+  const bool calls = calls_back() && &engine == engine_.get();
+  const loop::Watch watch = watch_of(recorder, number, first);
   if (stride > 1 && number == 0) {
     // Steps that come by many have no first one to be timed apart.
     engine.finish(watch);
@@ -34,9 +38,8 @@ std::map<std::string, Traces> Propagator::Impl::run_shot(loop::Engine& engine, c
     begin = Clock::now();
   }
   for (std::int64_t n = first; n < last;) {
-    if (options_.cancel && options_.cancel()) {
-      throw Cancelled(fmt::format("cancelled at step {} of shot {}", n, number));
-    }
+    if (options_.cancel && options_.cancel())
+      throw Cancelled(fmt::format("cancelled at step {} of {}", n, shots_text(number, shots.size())));
     if (calls && n % every_ == 0) callbacks += call_back(number, n);
     std::int64_t next = std::min(last, n + stride);
     if (calls) next = std::min(next, (n / every_ + 1) * every_);
@@ -48,25 +51,27 @@ std::map<std::string, Traces> Propagator::Impl::run_shot(loop::Engine& engine, c
       callbacks = 0;
       begin = Clock::now();
     }
-    if (options_.progress && (stride > 1 || n % 10 == 0 || next == last)) {
-      options_.progress({number, shots, next - first, steps_});
-    }
+    const bool always = stride > 1 || n % 10 == 0 || next == last;
+    if (options_.progress && always) tell(number, shots.size(), next - first, steps_, true);
     n = next;
   }
   engine.finish(watch);
   timings_.steady += since(begin) - callbacks;
-  timings_.steps += (steps_ - (stride == 1 && number == 0 && steps_ > 0 ? 1 : 0)) * substeps_;
+  const std::int64_t steady = steps_ - (stride == 1 && number == 0 && steps_ > 0 ? 1 : 0);
+  timings_.steps += steady * substeps_ * static_cast<std::int64_t>(shots.size());
   return recorder.take();
 }
 
-loop::Watch Propagator::Impl::watch_of(TraceRecorder& recorder, std::size_t receivers, std::int64_t shot,
-                                       std::int64_t first) const {
+loop::Watch Propagator::Impl::watch_of(BatchRecorder& recorder, std::int64_t shot, std::int64_t first) const {
   loop::Watch watch;
-  watch.receivers = receivers;
+  watch.receivers = recorder.width();
   watch.samples = [this, &recorder, first](std::int64_t step, std::span<const double> samples) {
     recorder.put(step / substeps_ - first, samples);
   };
-  watch.magnitude = [this, shot](std::int64_t step, double size) { require_bounded(shot, step, size); };
+  watch.magnitude = [this, shot](std::int64_t step, std::span<const double> sizes) {
+    for (std::size_t k = 0; k < sizes.size(); ++k)
+      require_bounded(shot + static_cast<std::int64_t>(k), step, sizes[k]);
+  };
   return watch;
 }
 
@@ -91,9 +96,12 @@ void Propagator::Impl::require_bounded(std::int64_t shot, std::int64_t step, dou
                   std::isnan(size) ? "is no longer finite" : fmt::format("has grown to {:.3g}", size)));
 }
 
-void Propagator::Impl::tell(std::int64_t shot, std::int64_t step, std::int64_t steps, bool always) const {
-  if (options_.progress && (always || step % 10 == 1 || step == steps))
-    options_.progress({shot, shots_, step, steps});
+void Propagator::Impl::tell(std::int64_t shot, std::size_t count, std::int64_t step, std::int64_t steps,
+                            bool always) const {
+  if (!options_.progress || (!always && step % 10 != 1 && step != steps)) return;
+  const auto shots = static_cast<std::int64_t>(count);
+  const std::int64_t done = step * shots, whole = steps > 0 ? std::min(done / steps, shots - 1) : 0;
+  options_.progress({shot + whole, shots_, done - whole * steps, steps});
 }
 
 void Propagator::Impl::finish_timings() {

@@ -13,6 +13,8 @@ struct Propagator::Impl::Born {
   passes::BornCompilation compilation;
   StepKernels kernels;
   std::unique_ptr<loop::Engine> engine;
+  std::int64_t shots = 1;  ///< that it runs at once, at most
+  std::int64_t batch = 1;  ///< of them, in the present call
 };
 
 }  // namespace ondula

@@ -9,6 +9,17 @@
 #include "runtime/receivers.hpp"
 
 namespace ondula {
+loop::PointCounts counts_of(const ShotPoints& points) {
+  loop::PointCounts counts;
+  counts.sources = points.sources.size();
+  for (const ir::PointSource& source : points.sources) counts.source_taps += source.taps.size();
+  for (const ir::PointReceiver& receiver : points.receivers) {
+    counts.rows += receiver.parts.size();
+    for (const ir::FieldTaps& part : receiver.parts) counts.row_taps += part.taps.size();
+  }
+  return counts;
+}
+
 std::string source_name(std::size_t index, std::int64_t shot) {
   return fmt::format("source {} of shot {}", index, shot);
 }

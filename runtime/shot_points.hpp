@@ -7,6 +7,7 @@
 
 #include "compiler/ir/points.hpp"
 #include "compiler/ir/program.hpp"
+#include "runtime/loop/cuda_points.hpp"
 #include "runtime/loop/model.hpp"
 #include "runtime/sources.hpp"
 #include "runtime/types.hpp"
@@ -28,6 +29,9 @@ struct ShotPoints {
 ShotPoints shot_points(const ir::Program& program, const ir::Domain& domain, const Grid& grid,
                        const loop::Models& models, const Sampling& sampling, const Shot& shot,
                        std::int64_t number, bool slopes = false);
+
+/// How many there are of each kind.
+loop::PointCounts counts_of(const ShotPoints& points);
 
 /// What messages call them.
 std::string source_name(std::size_t index, std::int64_t shot);

@@ -26,4 +26,22 @@ void TraceRecorder::put(std::int64_t n, std::span<const double> values) {
   for (std::size_t r = 0; r < traces_.size(); ++r) traces_[r][n] = values[r];
 }
 
+BatchRecorder::BatchRecorder(std::span<const Shot> shots, std::int64_t samples,
+                             std::span<const std::size_t> widths) {
+  for (std::size_t s = 0; s < shots.size(); ++s) {
+    recorders_.emplace_back(shots[s], samples);
+    first_.push_back(first_.back() + (widths.empty() ? shots[s].receivers.size() : widths[s]));
+  }
+}
+
+void BatchRecorder::put(std::int64_t n, std::span<const double> values) {
+  for (std::size_t s = 0; s < recorders_.size(); ++s) recorders_[s].put(n, of(s, values));
+}
+
+Records BatchRecorder::take() {
+  Records records;
+  for (TraceRecorder& recorder : recorders_) records.push_back(recorder.take());
+  return records;
+}
+
 }  // namespace ondula

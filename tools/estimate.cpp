@@ -76,6 +76,8 @@ void print_time(const Session& session, const Prediction& prediction) {
   }
 }
 
+std::string at_once(std::int64_t shots) { return shots > 1 ? fmt::format(", {} shots at once", shots) : ""; }
+
 void print(const Session& session, const Prediction& prediction) {
   const Estimate& e = session.estimate;
   const Json grid = grid_report(session);
@@ -91,11 +93,11 @@ void print(const Session& session, const Prediction& prediction) {
                  ? fmt::format("{:.3g} points per wavelength at {:.3g} Hz, where the spectrum ends",
                                points_per_wavelength(session), session.survey.top_frequency)
                  : "unknown: no wavelet");
-  fmt::print("device     {}\n", bytes_text(static_cast<double>(e.device_bytes)));
+  fmt::print("device     {}{}\n", bytes_text(static_cast<double>(e.device_bytes)), at_once(e.shots_at_once));
   if (e.gradient_refusal.empty()) {
-    fmt::print("gradient   {} on the device, {} of them history (full storage)\n",
+    fmt::print("gradient   {} on the device, {} of them history (full storage){}\n",
                bytes_text(static_cast<double>(e.gradient_device_bytes)),
-               bytes_text(static_cast<double>(e.history_bytes)));
+               bytes_text(static_cast<double>(e.history_bytes)), at_once(e.gradient_shots_at_once));
   } else {
     fmt::print("gradient   none: {}\n", e.gradient_refusal);
   }

@@ -96,8 +96,9 @@ void explain_equation(const EquationOptions& options) {
   if (options.backend == "cuda") return explain_cuda(definition, options, real);
   if (options.backend != "host")
     throw UserError(fmt::format("--backend: found \"{}\"; allowed: host, cuda", options.backend));
-  if (!options.arch.empty() || !options.gpu.empty())
-    throw UserError("--arch and --gpu belong to --backend cuda: host kernels are for this machine's CPU");
+  if (!options.arch.empty() || !options.gpu.empty() || options.shots)
+    throw UserError(
+        "--arch, --gpu and --shots belong to --backend cuda: host kernels are for this machine's CPU");
   const passes::PipelineOptions pipeline{default_axes(options.dims), options.order, options.kappa > 1,
                                          !options.text};
   const int element = real == emit::Real::float32 ? 4 : 8;

@@ -16,6 +16,7 @@ CudaReportOptions options_of(const EquationOptions& options, emit::Real real) {
   report.dims = options.dims;
   report.order = options.order;
   report.stretched = options.kappa > 1;
+  report.shots = options.shots;
   report.real = real;
   if (options.direction != "forward" && options.direction != "adjoint")
     throw UserError(fmt::format("--direction: found \"{}\"; allowed: forward, adjoint", options.direction));

@@ -92,9 +92,14 @@ Json limits_report(const Session& session) {
 
 Json bytes_report(const Session& session) {
   const Estimate& e = session.estimate;
-  Json report = {{"device", e.device_bytes}, {"host", e.host_bytes + session.picture_bytes}, {"disk", 0}};
+  Json report = {{"device", e.device_bytes},
+                 {"host", e.host_bytes + session.picture_bytes},
+                 {"disk", 0},
+                 {"shots_at_once", e.shots_at_once}};
   if (e.gradient_device_bytes > 0)
-    report["gradient"] = {{"device", e.gradient_device_bytes}, {"history", e.history_bytes}};
+    report["gradient"] = {{"device", e.gradient_device_bytes},
+                          {"history", e.history_bytes},
+                          {"shots_at_once", e.gradient_shots_at_once}};
   return report;
 }
 

@@ -9,6 +9,7 @@
 
 #include "compiler/error.hpp"
 #include "equations/equations.hpp"
+#include "runtime/backend.hpp"
 #include "runtime/io/geometry.hpp"
 #include "runtime/io/job_geometry.hpp"
 #include "runtime/io/job_model.hpp"
@@ -44,6 +45,11 @@ PropagatorOptions propagator_options(const io::Job& job, const io::Survey& surve
   options.tune = job.tune;
   options.absorb = survey.absorb;
   options.storage = job.memory.mode == io::MemorySpec::Mode::none ? Storage::none : Storage::full;
+  options.shot_batch = job.memory.shot_batch;
+  // On the host the estimate is held against it before anything runs.
+  const auto limit = job.memory.limits.find("device");
+  if (limit != job.memory.limits.end() && runs_cuda(job.backend))
+    options.device_bytes_limit = static_cast<std::size_t>(limit->second);
   options.threads = job.threads.value_or(0);
   options.cancel = hooks.cancel;
   options.progress = hooks.progress;

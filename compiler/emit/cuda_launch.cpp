@@ -16,6 +16,8 @@ using Kind = ir::CudaArgument::Kind;
 
 constexpr std::int64_t most_x = std::numeric_limits<std::int32_t>::max();  // blocks along x
 constexpr std::int64_t most_yz = 65535;
+constexpr int most_strip_bits = 15;
+constexpr std::int64_t strip_rows = 8;  // of a y-strip, at the least
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
@@ -88,8 +90,10 @@ std::int64_t marched(std::int64_t count, std::int64_t tiles, std::int64_t reside
 
 }  // namespace
 
+std::int64_t CudaLaunch::most_shots() const { return (most_yz - grid[2]) / shot_blocks() + 1; }
+
 CudaLaunch cuda_launch(const ir::CudaProgram& program, const ir::CudaKernel& kernel, const ir::Domain& domain,
-                       int multiprocessors) {
+                       int multiprocessors, std::int64_t shots) {
   const Bounds bounds(program, kernel, domain);
   const int inner = domain.dims - 1;
   CudaLaunch launch;
@@ -112,8 +116,14 @@ CudaLaunch cuda_launch(const ir::CudaProgram& program, const ir::CudaKernel& ker
   if (inner == 2) {
     const std::int64_t strips = ceil_div(counts[1], strip_tiles * kernel.block[1]);
     z = std::min(strips, most_yz);
+    if (program.target.shots) {
+      while (launch.strip_bits < most_strip_bits && (std::int64_t{1} << launch.strip_bits) < strips)
+        ++launch.strip_bits;
+      z = std::min(strips, std::int64_t{1} << launch.strip_bits);
+    }
     if (kernel.march) {
-      launch.planes = marched(counts[0], x * strips, std::int64_t{multiprocessors} * kernel.min_blocks);
+      launch.planes =
+          marched(counts[0], x * strips * shots, std::int64_t{multiprocessors} * kernel.min_blocks);
       y = ceil_div(counts[0], launch.planes);
     } else {
       y = counts[0];
@@ -149,6 +159,15 @@ int cuda_index_bits(const ir::Domain& domain, std::int64_t largest) {
   std::int64_t most = largest;
   for (int axis = 0; axis < domain.dims; ++axis) most = std::max(most, domain.total(axis) + beyond);
   return most <= std::numeric_limits<std::int32_t>::max() ? 32 : 64;
+}
+
+std::int64_t cuda_most_shots(const ir::Domain& domain) {
+  std::int64_t strips = 1;
+  if (domain.dims == 3) {
+    const std::int64_t rows = ceil_div(domain.total(1), strip_rows) + 1;  // some live beyond faces
+    while (strips < rows && strips < std::int64_t{1} << most_strip_bits) strips *= 2;
+  }
+  return most_yz / strips;
 }
 
 }  // namespace ondula::emit

@@ -11,8 +11,9 @@ using nlohmann::ordered_json;
 
 ordered_json argument_json(const ir::CudaProgram& program, const ir::CudaKernel& kernel,
                            const ir::CudaArgument& a) {
-  static constexpr std::array<const char*, 10> kinds = {
-      "array", "stride", "strip_stride", "box", "live", "region", "close", "planes", "scalar", "scalars"};
+  static constexpr std::array<const char*, 12> kinds = {"array",  "stride",  "strip_stride", "box",
+                                                        "live",   "region",  "close",        "planes",
+                                                        "scalar", "scalars", "shot_stride",  "strip_bits"};
   const ir::Kernel& source = program.set.kernels[static_cast<std::size_t>(kernel.sweep)];
   ordered_json out = {{"name", a.name}, {"kind", kinds.at(static_cast<std::size_t>(a.kind))}};
   if (a.array >= 0) {
@@ -56,6 +57,7 @@ std::string cuda_manifest(const ir::CudaProgram& cuda) {
   out["dtype"] = cuda.target.element_bytes == 4 ? "float32" : "float64";
   out["architecture"] = "sm_" + std::to_string(cuda.target.sm);
   out["index_bits"] = cuda.target.index_bits;
+  out["shots"] = cuda.target.shots;
   for (const ir::Coefficient& c : program.coefficients)
     out["coefficients"][c.name] = text(c.definition, program.axes);
   for (const ir::Scalar& s : program.scalars) out["scalars"][s.name] = text(s.definition, program.axes);

@@ -57,12 +57,14 @@ class KernelPrinter {
       : program_(program.set.program),
         kernel_(kernel),
         source_(program.set.kernels[static_cast<std::size_t>(kernel.sweep)]),
+        shots_(program.target.shots),
         real_(real),
         out_(out) {}
 
   void print() {
     signature();
     const std::size_t outside = out_.depth();
+    if (shots_) shot();
     columns();
     const bool march = kernel_.march;
     if (inner() >= 2) rows();
@@ -147,14 +149,27 @@ class KernelPrinter {
               kernel_.aligned ? fmt::format("{0} < begin_{0} || ", x) : "");
   }
 
+  /// The shot's own copies of what is no coefficient: one for a whole block, so its addresses are too.
+  void shot() {
+    out_.line("const index shot = (index){};", inner() >= 2 ? "(blockIdx.z >> strip_bits)" : "blockIdx.z");
+    for (const Argument& argument : kernel_.arguments) {
+      if (argument.kind != Argument::Kind::array) continue;
+      const ArrayArgument& a = source_.arrays[static_cast<std::size_t>(argument.array)];
+      if (a.kind != ArrayKind::field) continue;
+      const std::string of = is_strip(a) ? "_" + axis(program_.field(a.name).strip_axis) : "";
+      out_.line("{} += (long long)shot * s_shot{};", argument.name, of);
+    }
+  }
+
   /// 3-D: the blocks of one y-strip come first, then the next plane, then the next strip.
   void rows() {
     const std::string y = axis(1);
     const int strip = kernel_.rows_per_strip * kernel_.block[1];
     const std::string first =
-        fmt::format("begin_{} + (index)blockIdx.z * {} + (index)(blockIdx.x % {}) * {} + (index)threadIdx.y",
-                    y, strip, kernel_.rows_per_strip, kernel_.block[1]);
-    loop(1, first, fmt::format("(index)gridDim.z * {}", strip));
+        fmt::format("begin_{} + (index){} * {} + (index)(blockIdx.x % {}) * {} + (index)threadIdx.y", y,
+                    shots_ ? "(blockIdx.z & ((1u << strip_bits) - 1))" : "blockIdx.z", strip,
+                    kernel_.rows_per_strip, kernel_.block[1]);
+    loop(1, first, fmt::format("{} * {}", shots_ ? "((index)1 << strip_bits)" : "(index)gridDim.z", strip));
   }
 
   /// The slowest axis: planes in 3-D, rows in 2-D.
@@ -365,6 +380,7 @@ class KernelPrinter {
   const ir::Program& program_;
   const ir::CudaKernel& kernel_;
   const ir::Kernel& source_;
+  bool shots_;
   Real real_;
   Lines& out_;
   std::set<std::string> declared_;  // values of the block being printed

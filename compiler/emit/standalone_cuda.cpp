@@ -111,6 +111,9 @@ class BoundsPrinter {
         return "planes";
       case Kind::scalar:
         return "";
+      case Kind::shot_stride:
+      case Kind::strip_bits:
+        throw InternalError("standalone kernels take one shot");
       case Kind::scalars:
         break;
     }

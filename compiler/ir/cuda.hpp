@@ -16,6 +16,9 @@ struct CudaTarget {
   int sm = 80;            ///< compute capability, major * 10 + minor
   int element_bytes = 4;  ///< of the working type: 4 or 8
   int index_bits = 32;    ///< 32 only where every linear index is proven to fit (cuda_launch.hpp), else 64
+  /// A launch takes steps of several shots, each with its own copy of fields and memory variables, all over
+  /// the same coefficients: the shot is blockIdx.z, in 3-D without its strip_bits lowest bits.
+  bool shots = false;
 };
 
 /// The live entries along one axis of `field` and of all fields that live on the same entries.
@@ -73,8 +76,23 @@ struct CudaArgument {
   /// array: pointer to the entry at index 0 of every axis; stride, strip_stride: elements from entry to entry
   /// along `axis`; box: begin (end 0) or end of the points threads run over; live: the same of one range;
   /// region: begin or end of one side; close: end of the minus side or begin of the plus side of all regions
-  /// of `axis`; planes: that one block marches through; scalar; scalars: pointer to all of them.
-  enum class Kind { array, stride, strip_stride, box, live, region, close, planes, scalar, scalars };
+  /// of `axis`; planes: that one block marches through; scalar; scalars: pointer to all of them; shot_stride:
+  /// elements from shot to shot of full arrays (axis -1), or of the strips of `axis`; strip_bits: of
+  /// blockIdx.z those that number y-strips.
+  enum class Kind {
+    array,
+    stride,
+    strip_stride,
+    box,
+    live,
+    region,
+    close,
+    planes,
+    scalar,
+    scalars,
+    shot_stride,
+    strip_bits
+  };
   Kind kind = Kind::array;
   std::string name;
   int array = -1;  ///< array, strip_stride: index into the sweep's Kernel::arrays

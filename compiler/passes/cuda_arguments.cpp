@@ -18,9 +18,10 @@ constexpr std::size_t parameter_bytes = 4096;
 
 class Signature {
  public:
-  Signature(const ir::KernelSet& set, const ir::CudaKernel& kernel)
+  Signature(const ir::KernelSet& set, const ir::CudaKernel& kernel, bool shots)
       : program_(set.program),
         kernel_(kernel),
+        shots_(shots),
         source_(set.kernels[static_cast<std::size_t>(kernel.sweep)]) {}
 
   std::vector<CudaArgument> run() {
@@ -30,6 +31,7 @@ class Signature {
         add(source_.arrays[a].identifier, {.kind = Kind::array, .array = static_cast<int>(a)});
     }
     strides();
+    if (shots_) shots();
     ranges();
     regions();
     if (kernel_.march) add("planes", {.kind = Kind::planes});
@@ -75,6 +77,17 @@ class Signature {
             {.kind = Kind::strip_stride, .array = static_cast<int>(a), .axis = o});
       }
     }
+  }
+
+  void shots() {
+    add("s_shot", {.kind = Kind::shot_stride});
+    std::set<int> axes;
+    for (const ir::ArrayArgument& array : source_.arrays) {
+      if (array.side >= 0 && array.kind == ir::ArrayKind::field && arrays_.contains(array.local))
+        axes.insert(program_.field(array.name).strip_axis);
+    }
+    for (const int a : axes) add("s_shot_" + axis(a), {.kind = Kind::shot_stride, .axis = a});
+    if (program_.dims() == 3) add("strip_bits", {.kind = Kind::strip_bits});
   }
 
   void ranges() {
@@ -129,6 +142,7 @@ class Signature {
 
   const ir::Program& program_;
   const ir::CudaKernel& kernel_;
+  bool shots_;
   const ir::Kernel& source_;
   std::set<std::string> arrays_, scalars_;
   std::vector<CudaArgument> result_;
@@ -136,8 +150,8 @@ class Signature {
 
 }  // namespace
 
-std::vector<CudaArgument> cuda_arguments(const ir::KernelSet& set, const ir::CudaKernel& kernel) {
-  return Signature(set, kernel).run();
+std::vector<CudaArgument> cuda_arguments(const ir::KernelSet& set, const ir::CudaKernel& kernel, bool shots) {
+  return Signature(set, kernel, shots).run();
 }
 
 std::string cuda_region_name(const ir::Program& program, const ir::CudaRegion& region) {

@@ -7,8 +7,9 @@
 namespace ondula::passes {
 
 /// Arrays, then integers, then scalars, each only where the kernel uses it. Scalars beyond what a kernel's
-/// parameters may hold come as one array.
-std::vector<ir::CudaArgument> cuda_arguments(const ir::KernelSet& set, const ir::CudaKernel& kernel);
+/// parameters may hold come as one array. `shots` as in ir::CudaTarget.
+std::vector<ir::CudaArgument> cuda_arguments(const ir::KernelSet& set, const ir::CudaKernel& kernel,
+                                             bool shots);
 
 /// Names of a region in the text: "strip_z", "apron_x_half".
 std::string cuda_region_name(const ir::Program& program, const ir::CudaRegion& region);

@@ -76,7 +76,7 @@ CudaShape cuda_shape(const ir::KernelSet& set, const ir::CudaKernel& kernel, con
       work.sums |= work.system && program.field(store.field).accumulator;
   }
   // Strips hold a few columns only: nothing to march through.
-  const ir::CudaTarget flat{0, target.element_bytes, target.index_bits};
+  const ir::CudaTarget flat{0, target.element_bytes, target.index_bits, target.shots};
   return cuda_shape(march && kernel.strip_axis < 0 ? target : flat, work);
 }
 

@@ -118,7 +118,7 @@ class Scheduler {
     shape();
     CudaLets(*program().pool).run(kernel_);
     if (kernel_.march) queues();
-    kernel_.arguments = cuda_arguments(set_, kernel_);
+    kernel_.arguments = cuda_arguments(set_, kernel_, target_.shots);
     kernel_.figures = cuda_figures(set_, kernel_, target_);
     return std::move(kernel_);
   }
@@ -368,14 +368,19 @@ CudaShape cuda_shape(const ir::CudaTarget& target, const CudaWork& work) {
   static const std::vector<Entry> march_nested_100 = {
       {2, {32, 16}, 2}, {4, {32, 4}, 5}, {6, {32, 8}, 2}, {8, {32, 4}, 3}, {16, {32, 8}, 1}};
   static const std::vector<Entry> march_system_100 = {{4, {32, 8}, 3}, {12, {32, 8}, 2}, {16, {32, 4}, 3}};
+  // Addresses of a shot's own copies take a few as well.
+  static const std::vector<Entry> plain_nested_shots = {
+      {4, {32, 8}, 3}, {8, {32, 8}, 2}, {12, {32, 4}, 3}, {16, {32, 8}, 1}};
+  static const std::vector<Entry> plain_system_shots = {{14, {32, 8}, 3}, {16, {32, 8}, 2}};
+  static const std::vector<Entry> march_shots_100 = {{12, {32, 16}, 2}, {16, {32, 8}, 3}};
   constexpr int first_to_march = 90;
   const bool hungry = target.sm >= 100;
   const bool marches = work.dims == 3 && target.sm >= first_to_march;
   const auto& table = marches ? (work.nested   ? (hungry ? march_nested_100 : march_nested)
                                  : work.system ? (hungry ? march_system_100 : march_system)
-                                               : march)
-                              : (work.nested   ? plain_nested
-                                 : work.system ? plain_system
+                                               : (hungry && target.shots ? march_shots_100 : march))
+                              : (work.nested   ? (target.shots ? plain_nested_shots : plain_nested)
+                                 : work.system ? (target.shots ? plain_system_shots : plain_system)
                                                : plain);
   const auto entry =
       std::find_if(table.begin(), table.end(), [&](const Entry& e) { return work.order <= e.order; });

@@ -23,7 +23,7 @@ const std::set<std::string>& reserved() {
       "wchar_t", "while", "xor", "xor_eq", "restrict", "final", "override", "import", "module",
       // CUDA
       "blockIdx", "blockDim", "threadIdx", "gridDim", "warpSize", "dim3", "half", "asm_volatile", "planes",
-      "high", "side", "within", "i0",
+      "high", "side", "within", "i0", "shot",
       // the emitters' own
       "real", "index", "ask", "ahead", "first_ahead", "last_ahead", "lives", "checked", "edges", "kept",
       "stored", "at", "from", "until", "arrays", "scalars", "n", "tile", "begin", "first", "last", "earlier",

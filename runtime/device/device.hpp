@@ -10,11 +10,18 @@
 #include <string>
 #include <vector>
 
+#include "compiler/error.hpp"
 #include "runtime/types.hpp"
 
 namespace ondula::device {
 
 class Device;
+
+/// Memory ended: the device's, or what its limit leaves.
+class NoRoom : public RuntimeError {
+ public:
+  using RuntimeError::RuntimeError;
+};
 
 /// Device memory, returned to its device's account at death. Move only.
 class Buffer {
@@ -76,7 +83,7 @@ class Device {
   virtual bool sound() const { return true; }
   /// Threads that run kernels, at most: fewer than asked for only beside another device with fewer.
   virtual int threads() const = 0;
-  /// Memory whose content means nothing yet; throws RuntimeError naming the bytes asked for and already held.
+  /// Memory whose content means nothing yet; throws NoRoom naming the bytes asked for and already held.
   virtual Buffer allocate(std::size_t bytes) = 0;
   virtual void fill_zero(Buffer& buffer) = 0;
   virtual void upload(Buffer& to, std::size_t offset_bytes, const void* from, std::size_t bytes) = 0;

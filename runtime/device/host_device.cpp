@@ -70,16 +70,15 @@ class HostDevice final : public Device {
 
   Buffer allocate(std::size_t bytes) override {
     if (limit_bytes_ > 0 && (bytes > limit_bytes_ || bytes_now() > limit_bytes_ - bytes)) {
-      throw RuntimeError(
-          fmt::format("{} bytes more of device memory ({} held) would pass its limit of {} bytes", bytes,
-                      bytes_now(), limit_bytes_));
+      throw NoRoom(fmt::format("{} bytes more of device memory ({} held) would pass its limit of {} bytes",
+                               bytes, bytes_now(), limit_bytes_));
     }
     // Huge pages where they can be: a step walks tens of streams, each a page walk.
     const std::size_t whole = rounded(bytes);
     void* data = mmap(nullptr, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (data == MAP_FAILED) {
-      throw RuntimeError(fmt::format("the host has no memory for {} bytes more ({} held): {}", bytes,
-                                     bytes_now(), std::strerror(errno)));
+      throw NoRoom(fmt::format("the host has no memory for {} bytes more ({} held): {}", bytes, bytes_now(),
+                               std::strerror(errno)));
     }
     if (whole >= huge_page) madvise(data, whole, MADV_HUGEPAGE);
     if (poison_) std::memset(data, 0xff, whole);  // all bits set is a NaN in both working types

@@ -103,6 +103,7 @@ struct MemorySpec {
   enum class Mode { automatic, full, none };
   Mode mode = Mode::automatic;
   std::map<std::string, std::int64_t> limits;
+  int shot_batch = 0;  ///< PropagatorOptions::shot_batch
 };
 
 /// "output.snapshots": pictures of a field every so many steps.

@@ -156,7 +156,7 @@ std::int64_t parse_bytes(const Node& node) {
 }
 
 MemorySpec parse_memory(const Node& node, ParseContext& context) {
-  node.only({"mode", "segments", "slots", "every", "tier", "codec", "limits", "scratch"});
+  node.only({"mode", "segments", "slots", "every", "tier", "codec", "limits", "scratch", "shot_batch"});
   MemorySpec memory;
   const std::string why = "a gradient's history is kept in full, in memory";
   std::string mode = "auto";
@@ -186,6 +186,10 @@ MemorySpec parse_memory(const Node& node, ParseContext& context) {
   if (const auto scratch = node.find("scratch")) {
     scratch->text();
     context.refuse_later(*scratch, why);
+  }
+  if (const auto batch = node.find("shot_batch"); batch && batch->value() != "auto") {
+    if (!batch->value().is_number()) batch->fail(R"("auto", or a whole number of shots from 1 on)");
+    memory.shot_batch = static_cast<int>(batch->integer(1, 1'000'000, "shots"));
   }
   if (const auto limits = node.find("limits")) {
     limits->only({"device", "host", "disk"});

@@ -71,7 +71,8 @@ std::vector<ArrayPlan> plan_arrays(const ir::KernelSet& set, const ir::Domain& d
       }
       plans.push_back({strip_key(field.name, side),
                        strip_layout(domain, field.strip_axis, side, range, ir::strip_reach(set, field),
-                                    set.program.apron_cells(), element_bytes)});
+                                    set.program.apron_cells(), element_bytes),
+                       false, field.strip_axis});
     }
   }
   for (const ir::Coefficient& c : set.program.coefficients) {
@@ -94,12 +95,33 @@ std::vector<ArrayPlan> plan_arrays(const ir::KernelSet& set, const ir::Domain& d
   return plans;
 }
 
-Arrays::Arrays(const std::vector<ArrayPlan>& plans, device::Device& device, std::size_t element_bytes) {
+ShotStrides shot_strides(const std::vector<ArrayPlan>& plans, std::size_t element_bytes) {
+  const std::int64_t line = 128 / static_cast<std::int64_t>(element_bytes);
+  ShotStrides strides;
+  for (const ArrayPlan& plan : plans) {
+    if (plan.key.kind != ir::ArrayKind::field) continue;
+    std::int64_t& stride =
+        plan.strip_axis < 0 ? strides.full : strides.strip[static_cast<std::size_t>(plan.strip_axis)];
+    stride = std::max(stride, (plan.layout.size + line - 1) / line * line);
+  }
+  return strides;
+}
+
+std::int64_t shots_size(std::int64_t size, std::int64_t stride, std::int64_t shots) {
+  return (shots - 1) * stride + size;
+}
+
+Arrays::Arrays(const std::vector<ArrayPlan>& plans, device::Device& device, std::size_t element_bytes,
+               std::int64_t shots) {
+  const ShotStrides strides = shot_strides(plans, element_bytes);
   for (const ArrayPlan& plan : plans) {
     Array& array = arrays_[plan.key];
     array.layout = plan.layout;
-    if (!plan.kept)
-      array.buffer = device.allocate(static_cast<std::size_t>(plan.layout.size) * element_bytes);
+    const bool own = plan.key.kind == ir::ArrayKind::field;
+    if (own) array.shot_stride = strides.of(plan);
+    if (plan.kept) continue;
+    const std::int64_t size = shots_size(plan.layout.size, array.shot_stride, own ? shots : 1);
+    array.buffer = device.allocate(static_cast<std::size_t>(size) * element_bytes);
   }
 }
 

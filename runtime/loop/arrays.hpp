@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <map>
 #include <string>
 #include <vector>
@@ -33,8 +34,25 @@ ArrayKey profile_key(const std::string& name, int axis, bool half);
 struct ArrayPlan {
   ArrayKey key;
   Layout layout;
-  bool kept = false;  ///< stands in a history: no memory of the engine's own
+  bool kept = false;    ///< stands in a history: no memory of the engine's own
+  int strip_axis = -1;  ///< of a memory variable
 };
+
+/// Elements from one shot's copy of a field to the next one's, where an engine runs several shots at once.
+struct ShotStrides {
+  std::int64_t full = 0;
+  std::array<std::int64_t, ir::max_axes> strip{};  ///< by the strips' axis
+
+  std::int64_t of(const ArrayPlan& plan) const {
+    return plan.strip_axis < 0 ? full : strip[static_cast<std::size_t>(plan.strip_axis)];
+  }
+};
+
+/// Copies begin on whole lines of 128 bytes.
+ShotStrides shot_strides(const std::vector<ArrayPlan>& plans, std::size_t element_bytes);
+
+/// Elements that `shots` copies of an array of `size` take; coefficients and profiles are there once.
+std::int64_t shots_size(std::int64_t size, std::int64_t stride, std::int64_t shots);
 
 /// Every array the kernels of `set` need on `domain`, in a fixed order: the one list that allocation and
 /// estimate share. Values that are only kept of every step are not among them. Full arrays have at least
@@ -49,11 +67,13 @@ int common_halo(const ir::KernelSet& set);
 class Arrays {
  public:
   struct Array {
-    Layout layout;
-    device::Buffer buffer;  ///< of nobody's where the array stands in a history
+    Layout layout;                 ///< of one shot's copy
+    device::Buffer buffer;         ///< of nobody's where the array stands in a history
+    std::int64_t shot_stride = 0;  ///< elements
   };
 
-  Arrays(const std::vector<ArrayPlan>& plans, device::Device& device, std::size_t element_bytes);
+  Arrays(const std::vector<ArrayPlan>& plans, device::Device& device, std::size_t element_bytes,
+         std::int64_t shots = 1);
   Array& at(const ArrayKey& key);
   const Array& at(const ArrayKey& key) const;
   std::map<ArrayKey, Array>& all() { return arrays_; }

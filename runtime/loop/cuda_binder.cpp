@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/loop/cuda_binder.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 
@@ -19,12 +21,13 @@ std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 }  // namespace
 
 CudaBinder::CudaBinder(const ir::CudaProgram& program, const EngineSetup& setup, cuda::Device& device,
-                       const cuda::LoadedModule& module, Arrays& arrays, int halo)
+                       const cuda::LoadedModule& module, Arrays& arrays, const ShotStrides& strides, int halo)
     : program_(program),
       setup_(setup),
       device_(device),
       module_(module),
       arrays_(arrays),
+      strides_(strides),
       element_(setup.dtype == DType::float32 ? sizeof(float) : sizeof(double)) {
   full_ = full_layout(setup.domain, halo, element_);
 }
@@ -36,11 +39,16 @@ const ir::Kernel& CudaBinder::sweep(const ir::CudaKernel& kernel) const {
 cuda::KernelLaunch CudaBinder::launch(std::size_t number, int parity) {
   const ir::CudaKernel& kernel = program_.kernels.at(number);
   const emit::CudaLaunch plan =
-      emit::cuda_launch(program_, kernel, setup_.domain, device_.facts().multiprocessors);
+      emit::cuda_launch(program_, kernel, setup_.domain, device_.facts().multiprocessors, setup_.shots);
   cuda::KernelLaunch launch;
   launch.grid = plan.grid;
   launch.block = plan.block;
   if (plan.empty()) return launch;
+  const std::int64_t most = program_.target.shots ? plan.most_shots() : 1;
+  if (setup_.shots > most)
+    throw InternalError(
+        fmt::format("kernel {}: {} shots at once, it counts {}", kernel.name, setup_.shots, most));
+  launch.shot_blocks = program_.target.shots ? plan.shot_blocks() : 0;
   launch.function = module_.function(kernel.name);
   const ir::Kernel& source = sweep(kernel);
   for (const ir::CudaArgument& argument : kernel.arguments) {
@@ -60,6 +68,12 @@ cuda::KernelLaunch CudaBinder::launch(std::size_t number, int parity) {
       }
       case Kind::planes:
         add_integer(launch, plan.planes);
+        break;
+      case Kind::shot_stride:
+        add_integer(launch, argument.axis < 0 ? strides_.full : strides_.strip[at(argument.axis)]);
+        break;
+      case Kind::strip_bits:
+        add_integer(launch, plan.strip_bits);
         break;
       case Kind::scalar:
         add_scalar(launch, scalar(argument.name));

@@ -26,7 +26,7 @@ struct CudaExternal {
 class CudaBinder {
  public:
   CudaBinder(const ir::CudaProgram& program, const EngineSetup& setup, cuda::Device& device,
-             const cuda::LoadedModule& module, Arrays& arrays, int halo);
+             const cuda::LoadedModule& module, Arrays& arrays, const ShotStrides& strides, int halo);
   /// Of the program's kernel `number`, with no blocks where there is nothing to do on this grid. `parity`
   /// tells which slot of second-order fields holds the present (arrays.hpp). Fields of the history have no
   /// array yet: their arguments are null. The context must be current.
@@ -48,6 +48,7 @@ class CudaBinder {
   const cuda::LoadedModule& module_;
   Arrays& arrays_;
   Layout full_;
+  ShotStrides strides_;
   std::size_t element_;                    // bytes
   std::map<int, device::Buffer> scalars_;  // by sweep, where kernels want them in memory
 };

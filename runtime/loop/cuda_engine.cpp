@@ -17,9 +17,9 @@
 #include "runtime/loop/cuda_halo.hpp"
 #include "runtime/loop/cuda_magnitude.hpp"
 #include "runtime/loop/cuda_points.hpp"
+#include "runtime/loop/cuda_shots.hpp"
 #include "runtime/loop/cuda_step.hpp"
 #include "runtime/loop/cuda_stepper.hpp"
-#include "runtime/loop/factor.hpp"
 #include "runtime/loop/history.hpp"
 #include "runtime/loop/tangent_rows.hpp"
 
@@ -39,8 +39,10 @@ class CudaEngine final : public Engine {
         kernels_(std::move(kernels)),
         halo_(std::max(common_halo(set_), setup.least_halo)),
         module_(device.load(*kernels_->module)),
-        arrays_(plan_arrays(set_, setup.domain, sizeof(Real), halo_), device, sizeof(Real)),
-        maker_(kernels_->program, setup_, device_, *module_, arrays_, halo_),
+        plans_(plan_arrays(set_, setup.domain, sizeof(Real), halo_)),
+        strides_(shot_strides(plans_, sizeof(Real))),
+        arrays_(plans_, device, sizeof(Real), setup.shots),
+        maker_(kernels_->program, setup_, device_, *module_, arrays_, strides_, halo_),
         points_(device, setup.dtype) {
     std::size_t states = 0;
     for (const ir::Field& field : set_.program.fields) {
@@ -51,7 +53,7 @@ class CudaEngine final : public Engine {
     clear(true);
     upload_profiles();
     stepper_ = std::make_unique<CudaStepper>(device_, *module_, setup.dtype, two_levels_, graphs);
-    magnitude_ = std::make_unique<CudaMagnitude>(device_, *module_, setup.dtype, states);
+    magnitude_ = std::make_unique<CudaMagnitude>(device_, *module_, setup.dtype, states, setup.shots);
   }
 
   void set_models(const Models& models) override {
@@ -94,6 +96,7 @@ class CudaEngine final : public Engine {
       if (sums || !set_.program.field(key.name).accumulator) device_.fill_zero(array.buffer);
     }
     parity_ = 0;  // so that every shot's steps are the same launches
+    looked_at_ = 0;
   }
 
   /// Rows are asked for one by one, from many threads: the whole array comes down with the first.
@@ -113,8 +116,9 @@ class CudaEngine final : public Engine {
   }
 
   std::unique_ptr<History> make_history(const std::vector<ir::Save>& saves, std::int64_t slots) override {
-    auto history = std::make_unique<DeviceHistory>(
-        device_, saves, slots, full_layout(setup_.domain, halo_, sizeof(Real)), sizeof(Real));
+    auto history = std::make_unique<DeviceHistory>(device_, saves, slots,
+                                                   full_layout(setup_.domain, halo_, sizeof(Real)),
+                                                   sizeof(Real), ShotCopies{setup_.shots, strides_.full});
     for (std::size_t s = 0; s < saves.size(); ++s) {
       // Steps write where a field lives; around it they read zeros, and what no store takes.
       for (std::int64_t slot = 0; slot < slots; ++slot) device_.fill_zero(history->buffer(s, slot));
@@ -158,17 +162,18 @@ class CudaEngine final : public Engine {
       for (std::int64_t i = live.lo; i < live.hi; ++i)
         data[at(array.layout.at(row) + i)] = static_cast<Real>(values[at(flat + i)]);
     });
-    device_.upload(array.buffer, 0, data.data(), data.size() * sizeof(Real));
+    for (std::int64_t shot = 0; shot < setup_.shots; ++shot)
+      device_.upload(array.buffer, shot_bytes(array, shot), data.data(), data.size() * sizeof(Real));
     const cuda::Scope scope(*device_.session());
     for (const cuda::KernelLaunch& launch : maker_.halo(name, array.buffer))
-      device_.enqueue(launch, device_.stream());
+      device_.enqueue(launch, device_.stream(), setup_.shots);
   }
 
   std::vector<double> field(const std::string& name, int level) const override {
     const ir::Field& field = set_.program.field(name);
     const auto& array = arrays_.at(field_key(name, slot(field, level)));
     std::vector<Real> data(at(array.layout.size));
-    device_.download(array.buffer, 0, data.data(), data.size() * sizeof(Real));
+    device_.download(array.buffer, shot_bytes(array, looked_at_), data.data(), data.size() * sizeof(Real));
     std::vector<double> values(at(setup_.domain.points()));
     each_live_row(field, [&](const ir::Extents& row, const ir::Range& live, std::int64_t flat) {
       for (std::int64_t i = live.lo; i < live.hi; ++i)
@@ -178,40 +183,32 @@ class CudaEngine final : public Engine {
   }
 
   void set_points(std::vector<ir::PointSource> sources, std::vector<ir::PointReceiver> receivers) override {
-    std::vector<CudaPoints::Deposit> deposits;
-    for (std::size_t o = 0; o < set_.program.operations.size(); ++o) {
-      const auto* injection = std::get_if<ir::Injection>(&set_.program.operations[o]);
-      if (injection == nullptr) continue;
-      for (std::size_t s = 0; s < sources.size(); ++s) {
-        if (sources[s].source == injection->source)
-          deposits.push_back({static_cast<int>(o), static_cast<int>(s), entries(*injection, sources[s])});
-      }
-    }
+    std::vector<EnginePoints> shots(1);
+    shots.front() = {std::move(sources), std::move(receivers)};
+    set_shots(std::move(shots));
+  }
+
+  void set_shots(std::vector<EnginePoints> shots) override {
+    shots_ = static_cast<std::int64_t>(shots.size());
+    if (shots_ < 1 || shots_ > setup_.shots)
+      throw InternalError(fmt::format("{} shots for an engine of {}", shots.size(), setup_.shots));
+    std::vector<CudaPoints::Deposit> deposits = cuda_deposits(set_.program, setup_, arrays_, *padded_, shots);
     CudaSeries series;
-    series.count = receivers.size();
-    std::vector<CudaPoints::Pickup> pickups;
-    // In the order in which a step samples the fields: a receiver's parts add up in it.
-    for (const ir::Stage& stage : set_.stages) {
-      if (stage.operation < 0) continue;
-      const auto* sample = std::get_if<ir::Sample>(&set_.program.operations[at(stage.operation)]);
-      if (sample == nullptr) continue;
-      const Layout& layout = arrays_.at(field_key(sample->field, 0)).layout;
-      for (std::size_t r = 0; r < receivers.size(); ++r) {
-        for (const ir::FieldTaps& part : receivers[r].parts) {
-          if (part.field != sample->field) continue;
-          pickups.push_back({part.field, static_cast<std::int64_t>(pickups.size()), {}});
-          for (const ir::Tap& tap : part.taps)
-            pickups.back().from.push_back({layout.at(tap.index), tap.weight});
-          series.receivers.push_back(r);
-        }
-      }
+    series.shots = shots_;
+    std::vector<CudaPoints::Pickup> pickups = cuda_pickups(set_, arrays_, shots, series);
+    for (EnginePoints& own : shots) {
+      for (ir::PointSource& source : own.sources) series.sources.push_back(std::move(source.samples));
     }
-    for (ir::PointSource& source : sources) series.sources.push_back(std::move(source.samples));
     const bool was_stale = std::exchange(stale_, true);  // as an error on the way leaves it
     stepper_->set_series({});
     const bool changed = points_.set(deposits, series.sources.size(), pickups, pickups.size());
     stepper_->set_series(std::move(series));
     stale_ = was_stale || changed;
+  }
+
+  void look_at(std::int64_t shot) override {
+    if (shot != looked_at_) forget_values();
+    looked_at_ = shot;
   }
 
   void step(std::int64_t n, std::span<double> samples) override {
@@ -243,7 +240,7 @@ class CudaEngine final : public Engine {
   }
 
   void watch_magnitude(std::int64_t step, const Watch& watch) override {
-    magnitude_->ask(step, state_arrays(), watch);
+    magnitude_->ask(step, state_arrays(), shots_, watch);
   }
 
   void finish(const Watch& watch) override {
@@ -254,17 +251,26 @@ class CudaEngine final : public Engine {
   std::int64_t stride() const override { return 48; }
 
   Snapshot save() const override {
-    return save_fields(arrays_, device_, sizeof(Real), [this](const ArrayKey& key) { return level_of(key); });
+    return save_fields(
+        arrays_, device_, sizeof(Real), [this](const ArrayKey& key) { return level_of(key); }, looked_at_);
   }
 
   void restore(const Snapshot& snapshot) override {
     forget_values();
-    restore_fields(snapshot, arrays_, device_, [this](const ArrayKey& key) { return level_of(key); });
+    restore_fields(
+        snapshot, arrays_, device_, [this](const ArrayKey& key) { return level_of(key); }, setup_.shots);
   }
 
-  double magnitude() const override { return magnitude_->now(state_arrays()); }
+  double magnitude() const override {
+    return magnitude_->now(state_arrays(), setup_.shots).at(at(looked_at_));
+  }
 
  private:
+  /// Where a shot's copy begins.
+  std::size_t shot_bytes(const Arrays::Array& array, std::int64_t shot) const {
+    return at(shot * array.shot_stride) * sizeof(Real);
+  }
+
   /// Which slot holds a level now: second-order fields rotate; of what is kept where it is written slot 1 is
   /// the present between steps.
   int slot(const ir::Field& field, int level) const {
@@ -320,26 +326,6 @@ class CudaEngine final : public Engine {
     }
   }
 
-  std::vector<device::Weighted> entries(const ir::Injection& injection, const ir::PointSource& source) const {
-    const ir::Field& target = set_.program.field(injection.field);
-    const Layout& layout = arrays_.at(field_key(target.name, 0)).layout;
-    const ir::Box live = setup_.domain.live(target);
-    std::vector<device::Weighted> result;
-    for (const ir::Tap& tap : source.taps) {
-      // An adjoint's injection may feed another component than the one whose taps these are.
-      bool lives = true;
-      for (int axis = 0; axis < setup_.domain.dims; ++axis)
-        lives = lives && tap.index[at(axis)] >= live[at(axis)].lo && tap.index[at(axis)] < live[at(axis)].hi;
-      const std::int64_t along = tap.index[at(setup_.domain.dims - 1)];
-      if (!lives || along < 0 || along >= setup_.domain.total(setup_.domain.dims - 1)) continue;
-      const double factor =
-          source.raw ? 1.0
-                     : source_factor(injection.factor, setup_.symbols, *padded_, tap.index, &setup_.domain);
-      result.push_back({layout.at(tap.index), factor * tap.weight});
-    }
-    return result;
-  }
-
   void ready_steps(std::int64_t every) {
     const bool was_stale = std::exchange(stale_, true);
     stale_ = stepper_->reserve(every, points_.sources(), points_.rows()) || was_stale;
@@ -385,7 +371,9 @@ class CudaEngine final : public Engine {
       if (field.saved || field.apart) continue;  // written there by the step
       const device::Buffer& from =
           arrays_.at(field_key(field.name, field.time_order == 2 ? parity : 0)).buffer;
-      result.push_back({cuda::address(history.buffer(s, slot)), cuda::address(from), from.bytes()});
+      // Without the copies of shots that do not run.
+      const std::size_t bytes = from.bytes() - at((setup_.shots - shots_) * strides_.full) * sizeof(Real);
+      result.push_back({cuda::address(history.buffer(s, slot)), cuda::address(from), bytes});
     }
     return result;
   }
@@ -397,7 +385,8 @@ class CudaEngine final : public Engine {
     if (fresh) {
       std::vector<Real> data(at(array.layout.size));
       try {
-        device_.download(array.buffer, 0, data.data(), data.size() * sizeof(Real));
+        device_.download(array.buffer, shot_bytes(array, looked_at_), data.data(),
+                         data.size() * sizeof(Real));
       } catch (...) {
         values_.erase(found);
         throw;
@@ -417,7 +406,7 @@ class CudaEngine final : public Engine {
     for (const ir::Field& field : set_.program.fields) {
       if (field.strip_axis >= 0 || field.saved) continue;
       const auto& array = arrays_.at(field_key(field.name, slot(field, 0)));
-      result.push_back({cuda::address(array.buffer), array.layout.size});
+      result.push_back({cuda::address(array.buffer), array.layout.size, array.shot_stride});
     }
     return result;
   }
@@ -428,13 +417,17 @@ class CudaEngine final : public Engine {
   std::shared_ptr<const CudaKernels> kernels_;
   int halo_;
   std::unique_ptr<cuda::LoadedModule> module_;
+  std::vector<ArrayPlan> plans_;
+  ShotStrides strides_;
   Arrays arrays_;
   CudaStepMaker maker_;
   CudaPoints points_;
   mutable std::mutex values_mutex_;
   mutable std::map<std::string, std::vector<Real>> values_;  ///< arrays that values() was asked for
   bool two_levels_ = false;
-  bool stale_ = true;  ///< the stepper's launches are not those of the present points
+  bool stale_ = true;           ///< the stepper's launches are not those of the present points
+  std::int64_t shots_ = 1;      ///< that run
+  std::int64_t looked_at_ = 0;  ///< of them
   int parity_ = 0;
   bool stepped_ = false;  ///< since the history's slot was bound
   const Models* models_ = nullptr;
@@ -445,21 +438,6 @@ class CudaEngine final : public Engine {
 };
 
 }  // namespace
-
-std::size_t cuda_engine_bytes(const passes::Compilation& compilation, const ir::Domain& domain, DType dtype,
-                              int least_halo, std::int64_t every, const PointCounts& points) {
-  const ir::Program& program = compilation.kernels.program;
-  const int halo = std::max(common_halo(compilation.kernels), least_halo);
-  std::size_t bytes = compiled_engine_bytes(compilation, domain, dtype, least_halo), states = 0;
-  for (const ir::Field& field : program.fields) {
-    if (field.strip_axis >= 0 || field.saved) continue;
-    ++states;
-    if (!field.accumulator) bytes += CudaHalo::bytes(domain, field, program.first_order(), halo, dtype);
-  }
-  return bytes + CudaMagnitude::bytes(dtype, states) + CudaPoints::bytes(dtype, points) +
-         CudaStepper::bytes(dtype, every, static_cast<std::int64_t>(points.sources),
-                            static_cast<std::int64_t>(points.rows));
-}
 
 std::unique_ptr<Engine> make_cuda_engine(const passes::Compilation& compilation, const EngineSetup& setup,
                                          cuda::Device& device, std::shared_ptr<const CudaKernels> kernels,

@@ -18,9 +18,15 @@ std::unique_ptr<Engine> make_cuda_engine(const passes::Compilation& compilation,
                                          cuda::Device& device, std::shared_ptr<const CudaKernels> kernels,
                                          bool graphs);
 
-/// Bytes a CUDA engine allocates on its device, without allocating them, for steps of which every `every`-th
-/// is sampled.
+/// Bytes a CUDA engine of so many shots allocates on its device, without allocating them, for steps of which
+/// every `every`-th is sampled. `points` are those of all shots that run at once.
 std::size_t cuda_engine_bytes(const passes::Compilation& compilation, const ir::Domain& domain, DType dtype,
-                              int least_halo, std::int64_t every, const PointCounts& points);
+                              int least_halo, std::int64_t shots, std::int64_t every,
+                              const PointCounts& points);
+/// What of them comes with the first shots.
+std::size_t cuda_points_bytes(DType dtype, std::int64_t every, const PointCounts& points);
+/// Bytes of so many buffers of a history.
+std::size_t cuda_history_bytes(const passes::Compilation& compilation, const ir::Domain& domain, DType dtype,
+                               int least_halo, std::int64_t shots, std::size_t buffers);
 
 }  // namespace ondula::loop

@@ -19,8 +19,10 @@ device::Buffer uploaded(cuda::Device& device, const std::vector<T>& values) {
 }  // namespace
 
 CudaHalo::CudaHalo(const ir::Domain& domain, const ir::Field& field, bool first_order, int halo,
-                   const Layout& layout, DType dtype, cuda::Device& device)
-    : element_(dtype == DType::float32 ? sizeof(float) : sizeof(double)), origin_(layout.origin) {
+                   const Layout& layout, std::int64_t shot_stride, DType dtype, cuda::Device& device)
+    : element_(dtype == DType::float32 ? sizeof(float) : sizeof(double)),
+      origin_(layout.origin),
+      shot_stride_(shot_stride) {
   for (int axis = 0; axis < domain.dims; ++axis) {
     const std::int64_t stride = layout.stride[static_cast<std::size_t>(axis)];
     std::vector<std::int64_t> to, from;
@@ -78,6 +80,8 @@ std::vector<cuda::KernelLaunch> CudaHalo::launches(const device::Buffer& array,
     launch.add(axis.images);
     for (const Axis::Along& along : {axis.inner, axis.outer})
       launch.add(along.first).add(along.count).add(along.stride);
+    launch.add(shot_stride_);
+    launch.shot_blocks = 1;
     result.push_back(std::move(launch));
   }
   return result;

@@ -14,9 +14,9 @@ namespace ondula::loop {
 /// The non-zero images of one field, axis by axis, axis 0 first; later axes over the halos of earlier ones.
 class CudaHalo {
  public:
-  /// Uploads where entries go to and come from.
+  /// Uploads where entries go to and come from; `shot_stride` elements lie between shots.
   CudaHalo(const ir::Domain& domain, const ir::Field& field, bool first_order, int halo, const Layout& layout,
-           DType dtype, cuda::Device& device);
+           std::int64_t shot_stride, DType dtype, cuda::Device& device);
   bool empty() const { return axes_.empty(); }
   /// What the constructor allocates.
   static std::size_t bytes(const ir::Domain& domain, const ir::Field& field, bool first_order, int halo,
@@ -35,7 +35,7 @@ class CudaHalo {
     Along inner, outer;
   };
   std::size_t element_;  // bytes
-  std::int64_t origin_;
+  std::int64_t origin_, shot_stride_;
   std::vector<Axis> axes_;
 };
 

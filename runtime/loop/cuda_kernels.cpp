@@ -15,8 +15,12 @@ namespace ondula::loop {
 
 int cuda_index_width(const ir::KernelSet& set, const ir::Domain& domain, DType dtype, int least_halo) {
   const std::size_t element = dtype == DType::float32 ? sizeof(float) : sizeof(double);
-  std::int64_t largest = 0;
-  for (const ArrayPlan& plan : plan_arrays(set, domain, element, least_halo)) {
+  const std::vector<ArrayPlan> plans = plan_arrays(set, domain, element, least_halo);
+  const ShotStrides strides = shot_strides(plans, element);
+  // Offsets count within one shot's copy; copies are apart by a stride of the same width.
+  std::int64_t largest =
+      std::max(strides.full, *std::max_element(strides.strip.begin(), strides.strip.end()));
+  for (const ArrayPlan& plan : plans) {
     // Kernels count from the entry at index 0, which a strip's array may lie far from.
     largest =
         std::max({largest, std::abs(plan.layout.origin), std::abs(plan.layout.size - plan.layout.origin)});
@@ -39,9 +43,9 @@ CudaSource printed(ir::CudaProgram program, std::string equation, const jit::Cud
 }  // namespace
 
 CudaSource cuda_source(const passes::Compilation& compilation, const ir::Domain& domain, DType dtype,
-                       int least_halo, const jit::CudaArchitecture& architecture) {
+                       int least_halo, const jit::CudaArchitecture& architecture, bool shots) {
   const ir::CudaTarget target{architecture.number(), dtype == DType::float32 ? 4 : 8,
-                              cuda_index_width(compilation.kernels, domain, dtype, least_halo)};
+                              cuda_index_width(compilation.kernels, domain, dtype, least_halo), shots};
   return printed(passes::cuda_schedule(compilation.kernels, target), compilation.physical.equation,
                  architecture);
 }

@@ -28,9 +28,9 @@ struct CudaSource {
 
 /// Kernels for `architecture` of a compilation with Target::cuda, on any grid whose largest element offset
 /// needs as many bits as on `domain` with at least `least_halo` cells of halo. Compilations that share
-/// expressions come here one at a time.
+/// expressions come here one at a time. `shots` as in ir::CudaTarget.
 CudaSource cuda_source(const passes::Compilation& compilation, const ir::Domain& domain, DType dtype,
-                       int least_halo, const jit::CudaArchitecture& architecture);
+                       int least_halo, const jit::CudaArchitecture& architecture, bool shots);
 
 /// The same kernels with other shapes; `source` stays as it is. Comes one at a time too.
 CudaSource with_shapes(const CudaSource& source, const passes::CudaShapes& shapes);

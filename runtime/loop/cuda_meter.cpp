@@ -48,7 +48,8 @@ CudaLaunchMeter::CudaLaunchMeter(std::unique_ptr<cuda::Device> device, const ir:
     : device_(std::move(device)),
       setup_(setup),
       halo_(std::max(common_halo(set), setup.least_halo)),
-      arrays_(plan_arrays(set, setup.domain, element_bytes(setup), halo_), *device_, element_bytes(setup)) {
+      plans_(plan_arrays(set, setup.domain, element_bytes(setup), halo_)),
+      arrays_(plans_, *device_, element_bytes(setup)) {
   // Numbers as a run has them, so that power and divisions are a run's too; small coefficients, so that they
   // stay finite for some hundred launches.
   for (auto& [key, array] : arrays_.all()) {
@@ -80,8 +81,8 @@ CudaLaunchMeter::Loaded& CudaLaunchMeter::loaded(const std::shared_ptr<const Cud
   if (!own) {
     auto fresh = std::make_unique<Loaded>();
     fresh->module = device_->load(*kernels->module);
-    fresh->binder =
-        std::make_unique<CudaBinder>(kernels->program, setup_, *device_, *fresh->module, arrays_, halo_);
+    fresh->binder = std::make_unique<CudaBinder>(kernels->program, setup_, *device_, *fresh->module, arrays_,
+                                                 shot_strides(plans_, element_bytes(setup_)), halo_);
     own = std::move(fresh);
   }
   return *own;

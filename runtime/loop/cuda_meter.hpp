@@ -39,6 +39,7 @@ class CudaLaunchMeter final : public CudaMeter {
   std::unique_ptr<cuda::Device> device_;
   EngineSetup setup_;
   int halo_;
+  std::vector<ArrayPlan> plans_;
   Arrays arrays_;
   std::map<std::pair<std::string, bool>, device::Buffer>
       history_;  ///< by field, and whether of the slot before

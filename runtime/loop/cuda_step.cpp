@@ -22,16 +22,17 @@ cuda::KernelLaunch over(cuda::Function function, std::int64_t count) {
 }  // namespace
 
 CudaStepMaker::CudaStepMaker(const ir::CudaProgram& program, const EngineSetup& setup, cuda::Device& device,
-                             const cuda::LoadedModule& module, Arrays& arrays, int halo)
-    : program_(program), arrays_(arrays), binder_(program, setup, device, module, arrays, halo) {
+                             const cuda::LoadedModule& module, Arrays& arrays, const ShotStrides& strides,
+                             int halo)
+    : program_(program), arrays_(arrays), binder_(program, setup, device, module, arrays, strides, halo) {
   const ir::Program& fields = program.set.program;
   const Layout full =
       full_layout(setup.domain, halo, setup.dtype == DType::float32 ? sizeof(float) : sizeof(double));
   origin_ = full.origin;
   for (const ir::Field& field : fields.fields) {
     if (field.strip_axis >= 0 || field.saved || field.accumulator) continue;
-    halos_.emplace(field.name,
-                   CudaHalo(setup.domain, field, fields.first_order(), halo, full, setup.dtype, device));
+    halos_.emplace(field.name, CudaHalo(setup.domain, field, fields.first_order(), halo, full, strides.full,
+                                        setup.dtype, device));
   }
   const cuda::Scope scope(*device.session());
   for (const int parity : {0, 1}) {

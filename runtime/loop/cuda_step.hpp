@@ -48,7 +48,7 @@ struct CudaRows {
 class CudaStepMaker {
  public:
   CudaStepMaker(const ir::CudaProgram& program, const EngineSetup& setup, cuda::Device& device,
-                const cuda::LoadedModule& module, Arrays& arrays, int halo);
+                const cuda::LoadedModule& module, Arrays& arrays, const ShotStrides& strides, int halo);
 
   /// A step while slot `parity` of second-order fields holds the present.
   CudaStep step(int parity, const CudaPoints& points, const CudaRows& rows) const;

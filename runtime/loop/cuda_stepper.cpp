@@ -266,7 +266,7 @@ CudaStepper::GraphKey CudaStepper::key_of(const Block& block) {
     for (const CudaCopy& copy : block.slots->copies(block.number + k, block.parity_after(k + 1, alternate_)))
       addresses.insert(addresses.end(), {copy.to, copy.from});
   }
-  return {block.count, block.parity, block.recorded, block.every, std::move(addresses)};
+  return {series_.shots, block.count, block.parity, block.recorded, block.every, std::move(addresses)};
 }
 
 cuda::OwnedGraphExec CudaStepper::captured(const Block& block) {
@@ -295,7 +295,7 @@ void CudaStepper::enqueue(const CudaStep& step, std::int64_t offset, std::int64_
                           cuda::Stream stream) const {
   for (const CudaItem& item : step) {
     if (item.kind == CudaItem::Kind::kernel) {
-      device_.enqueue(item.launch, stream);
+      device_.enqueue(item.launch, stream, series_.shots);
       continue;
     }
     const bool sample = item.kind == CudaItem::Kind::sample;

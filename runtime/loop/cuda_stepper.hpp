@@ -35,8 +35,9 @@ class CudaSlots {
   virtual std::vector<CudaCopy> copies(std::int64_t number, int parity) const = 0;
 };
 
-/// A shot's wavelets and where its record's places go.
+/// The wavelets of the shots that run, and where their record's places go.
 struct CudaSeries {
+  std::int64_t shots = 1;
   std::vector<std::vector<double>> sources;  ///< samples of each
   std::vector<std::size_t> receivers;        ///< whose sample a place of the record adds to, in order
   std::size_t count = 0;                     ///< of receivers
@@ -95,8 +96,9 @@ class CudaStepper {
       return alternate && steps % 2 != 0 ? 1 - parity : parity;
     }
   };
-  /// Steps, parity, recorded, every, and the addresses of slots that it uses, in order.
-  using GraphKey = std::tuple<std::int64_t, int, bool, std::int64_t, std::vector<cuda::DevicePointer>>;
+  /// Shots, steps, parity, recorded, every, and the addresses of slots that it uses, in order.
+  using GraphKey =
+      std::tuple<std::int64_t, std::int64_t, int, bool, std::int64_t, std::vector<cuda::DevicePointer>>;
 
   void set_clock(std::int64_t step, std::int64_t record, std::int64_t samples);
   void feed(Half& half, std::int64_t place, std::int64_t first, std::int64_t count);

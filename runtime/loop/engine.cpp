@@ -2,7 +2,16 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/loop/engine.hpp"
 
+#include <utility>
+
+#include "compiler/error.hpp"
+
 namespace ondula::loop {
+
+void Engine::set_shots(std::vector<EnginePoints> shots) {
+  if (shots.size() != 1) throw InternalError("an engine of one shot at a time");
+  set_points(std::move(shots.front().sources), std::move(shots.front().receivers));
+}
 
 void Engine::steps(std::int64_t first, std::int64_t count, std::int64_t every, const Watch& watch,
                    const Kept& kept) {
@@ -18,7 +27,9 @@ void Engine::steps(std::int64_t first, std::int64_t count, std::int64_t every, c
 }
 
 void Engine::watch_magnitude(std::int64_t step, const Watch& watch) {
-  if (watch.magnitude) watch.magnitude(step, magnitude());
+  if (!watch.magnitude) return;
+  const double size = magnitude();
+  watch.magnitude(step, std::span(&size, 1));
 }
 
 }  // namespace ondula::loop

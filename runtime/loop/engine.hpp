@@ -26,9 +26,9 @@ class History {
  public:
   virtual ~History() = default;
   /// nodes += the squares of all that `slot` keeps, on the model's nodes, C order; half-cell values at the
-  /// node before them. What of save s lies outside lives[s] counts as 0.
+  /// node before them. What of save s lies outside lives[s] counts as 0. `shot` is the one of the batch.
   virtual void add_squares(const ir::Domain& domain, std::int64_t slot, const std::vector<ir::Box>& lives,
-                           std::vector<double>& nodes) const = 0;
+                           std::vector<double>& nodes, std::int64_t shot) const = 0;
 };
 
 /// The slots of a history that go with steps: the first step's is `slot`, each further one's lies `towards`
@@ -40,7 +40,15 @@ struct Kept {
   bool keep = false;  ///< the state after each step is kept in its slot
 };
 
-/// Fields are exchanged as the values of the padded domain (Domain::total per axis), C order, in double.
+/// One shot's sources and receivers.
+struct EnginePoints {
+  std::vector<ir::PointSource> sources;
+  std::vector<ir::PointReceiver> receivers;
+};
+
+/// Fields are exchanged as the values of the padded domain (Domain::total per axis), C order, in double. An
+/// engine made for several shots takes their steps together: what is set becomes the state of all of them,
+/// what is read is that of the shot looked at.
 class Engine {
  public:
   virtual ~Engine() = default;
@@ -56,13 +64,17 @@ class Engine {
   virtual std::vector<double> field(const std::string& name, int level) const = 0;
   /// The sources and receivers of the steps that follow.
   virtual void set_points(std::vector<ir::PointSource> sources, std::vector<ir::PointReceiver> receivers) = 0;
+  /// Those of each shot of the steps that follow, 1 up to EngineSetup::shots; samples come shot by shot.
+  virtual void set_shots(std::vector<EnginePoints> shots);
+  /// Which shot of the batch field(), values() and save() are about, from 0.
+  virtual void look_at(std::int64_t /*shot*/) {}
   /// Step n; samples[r] is receiver r's, taken before the update. Empty: nothing is recorded.
   virtual void step(std::int64_t n, std::span<double> samples) = 0;
   /// Steps first to first + count - 1; of first and every `every`-th after it the samples are told. `kept` is
   /// bound before each step.
   virtual void steps(std::int64_t first, std::int64_t count, std::int64_t every, const Watch& watch,
                      const Kept& kept = {});
-  /// Tells the magnitude when `step` steps are done, which they are now.
+  /// Tells the magnitudes when `step` steps are done, which they are now.
   virtual void watch_magnitude(std::int64_t step, const Watch& watch);
   /// Tells what is still to be told.
   virtual void finish(const Watch& /*watch*/) {}
@@ -94,7 +106,8 @@ struct EngineSetup {
   ir::Symbols symbols;  ///< dt, h_AXIS
   ir::LayerOptions layer;
   DType dtype = DType::float32;
-  int least_halo = 0;  ///< of full arrays: engines that share a history have the same
+  int least_halo = 0;      ///< of full arrays: engines that share a history have the same
+  std::int64_t shots = 1;  ///< that run at once, at most; more than 1 on CUDA devices only
 };
 
 /// Both throw UserError where the domain has a free surface that the equation refuses.

@@ -2,16 +2,20 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/loop/history.hpp"
 
+#include "runtime/loop/arrays.hpp"
+
 namespace ondula::loop {
 
 DeviceHistory::DeviceHistory(device::Device& device, std::vector<ir::Save> saves, std::int64_t slots,
-                             const Layout& layout, std::size_t element_bytes)
+                             const Layout& layout, std::size_t element_bytes, const ShotCopies& shots)
     : device_(device),
       saves_(std::move(saves)),
       layout_(layout),
       element_bytes_(element_bytes),
+      shots_(shots),
       buffers_(static_cast<std::size_t>(slots)) {
-  const std::size_t bytes = static_cast<std::size_t>(layout.size) * element_bytes;
+  const std::size_t bytes =
+      static_cast<std::size_t>(shots_size(layout.size, shots.stride, shots.count)) * element_bytes;
   for (auto& slot : buffers_) {
     for (std::size_t s = 0; s < saves_.size(); ++s) slot.push_back(device.allocate(bytes));
   }
@@ -22,14 +26,17 @@ device::Buffer& DeviceHistory::buffer(std::size_t save, std::int64_t slot) {
 }
 
 void DeviceHistory::add_squares(const ir::Domain& domain, std::int64_t slot,
-                                const std::vector<ir::Box>& lives, std::vector<double>& nodes) const {
+                                const std::vector<ir::Box>& lives, std::vector<double>& nodes,
+                                std::int64_t shot) const {
+  const auto first = static_cast<std::size_t>(shot * shots_.stride) * element_bytes_;
+  const auto own = static_cast<std::size_t>(layout_.size) * element_bytes_;
   for (std::size_t s = 0; s < saves_.size(); ++s) {
     const device::Buffer& buffer = buffers_.at(static_cast<std::size_t>(slot)).at(s);
     std::vector<std::byte> copy;
     const void* data = buffer.data();
     if (!device_.host_memory()) {
-      copy.resize(buffer.bytes());
-      device_.download(buffer, 0, copy.data(), copy.size());
+      copy.resize(own);
+      device_.download(buffer, first, copy.data(), copy.size());
       data = copy.data();
     }
     each_model_node(domain, [&](const ir::Extents& i, std::size_t flat) {

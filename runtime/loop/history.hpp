@@ -31,16 +31,22 @@ inline bool holds(const ir::Box& box, const ir::Extents& i) {
   return true;
 }
 
+/// How the copies of several shots stand in one buffer: their number, and elements from one to the next.
+struct ShotCopies {
+  std::int64_t count = 1;
+  std::int64_t stride = 0;
+};
+
 /// One buffer for each save and slot, laid out as the engines' full arrays. Slot 0 holds fields of the state
 /// only: what a step computes to be kept has no value before the first.
 class DeviceHistory final : public History {
  public:
   DeviceHistory(device::Device& device, std::vector<ir::Save> saves, std::int64_t slots, const Layout& layout,
-                std::size_t element_bytes);
+                std::size_t element_bytes, const ShotCopies& shots = {});
   const std::vector<ir::Save>& saves() const { return saves_; }
   const Layout& layout() const { return layout_; }
   void add_squares(const ir::Domain& domain, std::int64_t slot, const std::vector<ir::Box>& lives,
-                   std::vector<double>& nodes) const override;
+                   std::vector<double>& nodes, std::int64_t shot) const override;
   device::Buffer& buffer(std::size_t save, std::int64_t slot);
   /// By the field's name in either program; throws InternalError where there is none.
   std::size_t find(const std::string& field) const;
@@ -50,6 +56,7 @@ class DeviceHistory final : public History {
   std::vector<ir::Save> saves_;
   Layout layout_;
   std::size_t element_bytes_;
+  ShotCopies shots_;
   std::vector<std::vector<device::Buffer>> buffers_;  // by slot and save
 };
 

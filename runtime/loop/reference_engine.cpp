@@ -19,7 +19,7 @@ struct ReferenceHistory final : History {
   std::vector<std::vector<std::vector<double>>> slots;  // by slot and save
 
   void add_squares(const ir::Domain& domain, std::int64_t slot, const std::vector<ir::Box>& lives,
-                   std::vector<double>& nodes) const override {
+                   std::vector<double>& nodes, std::int64_t /*shot*/) const override {
     for (std::size_t s = 0; s < lives.size(); ++s) {
       const std::vector<double>& values = slots.at(static_cast<std::size_t>(slot)).at(s);
       each_model_node(domain, [&](const ir::Extents& i, std::size_t flat) {

@@ -25,20 +25,21 @@ double element(const SavedArray& array, std::int64_t at) {
 }  // namespace
 
 Snapshot save_fields(const Arrays& arrays, const device::Device& device, std::size_t element_bytes,
-                     const LevelOf& level_of) {
+                     const LevelOf& level_of, std::int64_t shot) {
   Snapshot snapshot;
   for (const auto& [key, array] : arrays.all()) {
     if (key.kind != ir::ArrayKind::field) continue;
     snapshot.push_back({key.name, level_of(key), key.side, array.layout, element_bytes, {}});
     std::vector<std::byte>& bytes = snapshot.back().bytes;
-    bytes.resize(array.buffer.bytes());
-    device.download(array.buffer, 0, bytes.data(), bytes.size());
+    bytes.resize(static_cast<std::size_t>(array.layout.size) * element_bytes);
+    device.download(array.buffer, static_cast<std::size_t>(shot * array.shot_stride) * element_bytes,
+                    bytes.data(), bytes.size());
   }
   return snapshot;
 }
 
-void restore_fields(const Snapshot& snapshot, Arrays& arrays, device::Device& device,
-                    const LevelOf& level_of) {
+void restore_fields(const Snapshot& snapshot, Arrays& arrays, device::Device& device, const LevelOf& level_of,
+                    std::int64_t shots) {
   std::size_t restored = 0;
   for (auto& [key, array] : arrays.all()) {
     if (key.kind != ir::ArrayKind::field) continue;
@@ -47,9 +48,12 @@ void restore_fields(const Snapshot& snapshot, Arrays& arrays, device::Device& de
       return saved.name == k.name && saved.level == level && saved.side == k.side;
     });
     if (found == snapshot.end()) continue;
-    if (found->bytes.size() != array.buffer.bytes())
+    if (found->bytes.size() != static_cast<std::size_t>(array.layout.size) * found->element_bytes)
       throw InternalError("a saved state with another array of " + key.name);
-    device.upload(array.buffer, 0, found->bytes.data(), found->bytes.size());
+    for (std::int64_t shot = 0; shot < shots; ++shot) {
+      device.upload(array.buffer, static_cast<std::size_t>(shot * array.shot_stride) * found->element_bytes,
+                    found->bytes.data(), found->bytes.size());
+    }
     ++restored;
   }
   if (restored != snapshot.size()) throw InternalError("a saved state with other arrays");

@@ -30,13 +30,13 @@ using Snapshot = std::vector<SavedArray>;
 /// The level a field's array holds now.
 using LevelOf = std::function<int(const ArrayKey&)>;
 
-/// The fields among `arrays`, strips included.
+/// The fields among `arrays`, strips included: those of `shot`.
 Snapshot save_fields(const Arrays& arrays, const device::Device& device, std::size_t element_bytes,
-                     const LevelOf& level_of);
-/// Puts them back, each into the array that holds its level now; fields that are not among them stay as they
-/// are. Throws InternalError where one has no array of its size.
-void restore_fields(const Snapshot& snapshot, Arrays& arrays, device::Device& device,
-                    const LevelOf& level_of);
+                     const LevelOf& level_of, std::int64_t shot = 0);
+/// Puts them back for each of `shots`, each into the array that holds its level now; fields that are not
+/// among them stay as they are. Throws InternalError where one has no array of its size.
+void restore_fields(const Snapshot& snapshot, Arrays& arrays, device::Device& device, const LevelOf& level_of,
+                    std::int64_t shots = 1);
 
 /// The values of `array`, which holds `field`, on the model's nodes, C order; 0 where the field does not
 /// live.

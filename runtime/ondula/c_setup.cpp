@@ -91,9 +91,9 @@ ondula_status ondula_options_set_integer(ondula_options* options, const char* na
                                          ondula_error** error) {
   return guarded(error, [&] {
     PropagatorOptions& o = given(options, "options").value;
-    switch (
-        index_of("option", name,
-                 {"order", "substeps", "threads", "device_bytes_limit", "cache_limit", "device", "tune"})) {
+    switch (index_of("option", name,
+                     {"order", "substeps", "threads", "device_bytes_limit", "cache_limit", "device", "tune",
+                      "shot_batch"})) {
       case 0:
         o.order = to_int(name, value);
         break;
@@ -113,8 +113,11 @@ ondula_status ondula_options_set_integer(ondula_options* options, const char* na
       case 5:
         o.device = to_int(name, value);
         break;
-      default:
+      case 6:
         o.tune = value != 0;
+        break;
+      default:
+        o.shot_batch = to_int(name, value);
     }
   });
 }

@@ -73,7 +73,8 @@ ONDULA_C_API void ondula_grid_free(ondula_grid* grid);
 ONDULA_C_API ondula_status ondula_options_create(double dt, int64_t steps, ondula_options** options,
                                                  ondula_error** error);
 /* order, substeps (0: automatic), threads (0: one a core), device_bytes_limit (0: none), cache_limit (bytes),
-   device (which CUDA device), tune (not 0: measure launch shapes on backend cuda).
+   device (which CUDA device), tune (not 0: measure launch shapes on backend cuda), shot_batch (shots that a
+   CUDA device runs at once, at most; 0: automatic).
  */
 ONDULA_C_API ondula_status ondula_options_set_integer(ondula_options* options, const char* name,
                                                       int64_t value, ondula_error** error);

@@ -12,6 +12,7 @@
 #include "compiler/dsl/definition.hpp"
 #include "compiler/error.hpp"
 #include "equations/equations.hpp"
+#include "runtime/array_view.hpp"
 #include "runtime/gradient.hpp"
 #include "runtime/misfit.hpp"
 #include "runtime/moment.hpp"

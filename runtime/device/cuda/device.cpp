@@ -41,12 +41,13 @@ Function LoadedModule::function(const std::string& name) const {
 }
 
 Device::Device(const DeviceOptions& options)
-    : session_(std::make_shared<Session>(options.driver, options.number)),
+    : session_(std::make_shared<Session>(options.driver, options.number, options.context)),
       host_(device::make_host_device(options.threads)),
       poison_(options.poison),
       caller_stream_(options.stream),
       pool_(session_, options.limit_bytes, !options.poison) {
   const Scope scope(*session_);
+  if (caller_stream_ != nullptr) session_->require_stream(caller_stream_);
   own_stream_ = make_stream(session_);
 }
 
@@ -98,6 +99,10 @@ Device::Staging& Device::staging() const {
 
 void Device::upload(device::Buffer& to, std::size_t offset, const void* from, std::size_t bytes) {
   require(to, offset, bytes);
+  upload_to(address(to) + offset, from, bytes);
+}
+
+void Device::upload_to(DevicePointer to, const void* from, std::size_t bytes) {
   const Scope scope(*session_);
   const Functions& f = session_->functions();
   for (std::size_t at = 0; at < bytes;) {
@@ -107,8 +112,7 @@ void Device::upload(device::Buffer& to, std::size_t offset, const void* from, st
     const std::size_t count = std::min(staging_bytes, bytes - at);
     if (piece.busy) session_->call(f.event_synchronize, piece.done.get());
     std::memcpy(piece.memory.get(), static_cast<const char*>(from) + at, count);
-    session_->call(f.copy_to_device, address(to) + offset + at, static_cast<const void*>(piece.memory.get()),
-                   count, stream());
+    session_->call(f.copy_to_device, to + at, static_cast<const void*>(piece.memory.get()), count, stream());
     session_->call(f.event_record, piece.done.get(), stream());
     piece.busy = true;
     at += count;
@@ -117,6 +121,10 @@ void Device::upload(device::Buffer& to, std::size_t offset, const void* from, st
 
 void Device::download(const device::Buffer& from, std::size_t offset, void* to, std::size_t bytes) const {
   require(from, offset, bytes);
+  download_from(address(from) + offset, to, bytes);
+}
+
+void Device::download_from(DevicePointer from, void* to, std::size_t bytes) const {
   const Scope scope(*session_);
   const Functions& f = session_->functions();
   // While one piece is copied out of, the next is on its way.
@@ -135,7 +143,7 @@ void Device::download(const device::Buffer& from, std::size_t offset, void* to, 
     all.next = 1 - all.next;
     if (piece.busy && before.piece != &piece) session_->call(f.event_synchronize, piece.done.get());
     const std::size_t count = std::min(staging_bytes, bytes - at);
-    session_->call(f.copy_to_host, piece.memory.get(), address(from) + offset + at, count, stream());
+    session_->call(f.copy_to_host, piece.memory.get(), from + at, count, stream());
     session_->call(f.event_record, piece.done.get(), stream());
     piece.busy = true;
     take(before);
@@ -192,12 +200,13 @@ std::unique_ptr<LoadedModule> Device::load(const jit::CudaModule& kernels) {
   return std::make_unique<LoadedModule>(session_, OwnedModule(session_, module));
 }
 
-void Device::enqueue(const KernelLaunch& launch, Stream stream) const {
+void Device::enqueue(const KernelLaunch& launch, Stream stream, std::int64_t shots) const {
+  const auto more = static_cast<std::uint32_t>(shots - 1) * launch.shot_blocks;
   std::vector<void*> pointers;
   pointers.reserve(launch.arguments.size());
   for (const std::uint64_t& slot : launch.arguments) pointers.push_back(const_cast<std::uint64_t*>(&slot));
   session_->call(session_->functions().launch, launch.function, launch.grid[0], launch.grid[1],
-                 launch.grid[2], launch.block[0], launch.block[1], launch.block[2], 0U, stream,
+                 launch.grid[2] + more, launch.block[0], launch.block[1], launch.block[2], 0U, stream,
                  pointers.data(), static_cast<void**>(nullptr));
 }
 

@@ -23,13 +23,16 @@ struct DeviceOptions {
   std::size_t limit_bytes = 0;  ///< of device memory held, 0: what there is
   bool poison = false;          ///< fresh memory is NaN, and none is reused (tests)
   int threads = 0;              ///< of the host, for what is computed there
-  Stream stream = nullptr;      ///< the caller's, of the primary context, for all kernels; null: its own
+  Stream stream = nullptr;      ///< the caller's, of the context, for all kernels; null: its own
+  Context context = nullptr;    ///< the caller's, of the device; null: the primary one
 };
 
-/// One kernel with its arguments, each in a slot of 8 bytes.
+/// One kernel with its arguments, each in a slot of 8 bytes. `grid` is that of one shot, which grows along z
+/// by `shot_blocks` with each further one.
 struct KernelLaunch {
   Function function = nullptr;
   std::array<std::uint32_t, 3> grid{1, 1, 1}, block{1, 1, 1};
+  std::uint32_t shot_blocks = 0;
   std::vector<std::uint64_t> arguments;
 
   template <class T>
@@ -81,18 +84,23 @@ class Device final : public device::Device {
   double gather(const device::Buffer& buffer, DType dtype,
                 std::span<const device::Weighted> from) const override;
 
+  /// The same between the host and an address that is checked by the caller.
+  void upload_to(DevicePointer to, const void* from, std::size_t bytes);
+  void download_from(DevicePointer from, void* to, std::size_t bytes) const;
+
   const std::shared_ptr<Session>& session() const { return session_; }
   const DeviceFacts& facts() const { return session_->facts(); }
   bool sound() const override { return session_->sound(); }
   Stream stream() const { return caller_stream_ != nullptr ? caller_stream_ : own_stream_.get(); }
+  bool has_caller_stream() const { return caller_stream_ != nullptr; }
   /// One that may be captured; work is enqueued nowhere else while it is.
   Stream capture_stream() const { return own_stream_.get(); }
 
   /// Loads kernels. Throws RuntimeError naming the versions of driver and NVRTC where the driver refuses
   /// them.
   std::unique_ptr<LoadedModule> load(const jit::CudaModule& module);
-  /// Enqueues a kernel on `stream`. The context must be current.
-  void enqueue(const KernelLaunch& launch, Stream stream) const;
+  /// Enqueues a kernel on `stream`, for so many shots. The context must be current.
+  void enqueue(const KernelLaunch& launch, Stream stream, std::int64_t shots = 1) const;
   /// Waits for all work of stream().
   void synchronize() const;
   /// Bytes in use and kept for reuse.

@@ -213,6 +213,6 @@ inline constexpr int pointer_device_ordinal = 9;     ///< CU_POINTER_ATTRIBUTE_D
                                                                                                     cuGraphDestroy,                \
                                                                                                     (::ondula::                    \
                                                                                                          cuda::Graph               \
-                                                                                                             graph))
+                                                                                                             graph)) f(stream_context, cuStreamGetCtx, (::ondula::cuda::Stream stream, ::ondula::cuda::Context * context))
 
 }  // namespace ondula::cuda

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "runtime/device/device.hpp"
+
 namespace ondula::cuda {
 
 Pool::Pool(std::shared_ptr<Session> session, std::size_t limit_bytes, bool reuse)
@@ -39,13 +41,13 @@ DevicePointer Pool::take(std::size_t bytes) {
 void Pool::refuse(std::size_t bytes) const {
   const std::string who = fmt::format("CUDA device {} ({})", session_->number(), session_->facts().name);
   if (!fits(bytes)) {
-    throw RuntimeError(
+    throw device::NoRoom(
         fmt::format("{}: {} bytes more of device memory ({} held) would pass its limit of {} bytes", who,
                     bytes, held_, limit_));
   }
   std::size_t free_bytes = 0, total = 0;
   session_->call(session_->functions().memory_info, &free_bytes, &total);
-  throw RuntimeError(fmt::format(
+  throw device::NoRoom(fmt::format(
       "{} has no memory for {} bytes more: this run holds {}, and {} of {} bytes are free{}. Ask for "
       "a smaller grid, fewer steps kept or float32",
       who, bytes, held_, free_bytes, total,

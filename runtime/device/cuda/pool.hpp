@@ -17,7 +17,7 @@ class Pool {
   /// `limit_bytes` bounds what is held, 0: what there is. With `reuse` off everything goes straight back.
   Pool(std::shared_ptr<Session> session, std::size_t limit_bytes, bool reuse);
 
-  /// The context must be current. Throws RuntimeError naming the bytes asked for, in use, and the limit.
+  /// The context must be current. Throws device::NoRoom naming the bytes asked for, in use, and the limit.
   DevicePointer take(std::size_t bytes);
   /// The next user's work must be ordered after the last one's.
   void give(DevicePointer pointer) noexcept;

@@ -18,8 +18,8 @@ const DeviceFacts& require_device(const Driver& driver, int number) {
   throw UserError(fmt::format("there is no CUDA device {}; there are: {}", number, known));
 }
 
-Session::Session(std::shared_ptr<const Driver> driver, int number)
-    : driver_(std::move(driver)), number_(number) {
+Session::Session(std::shared_ptr<const Driver> driver, int number, Context given)
+    : driver_(std::move(driver)), number_(number), given_(given != nullptr) {
   static_cast<void>(require_device(*driver_, number));
   const auto start = [&](const auto& entry, auto... arguments) {
     const Result result = entry.function(arguments...);
@@ -27,13 +27,49 @@ Session::Session(std::shared_ptr<const Driver> driver, int number)
       throw DeviceError(failure_text(*driver_, result, entry.name, joined(arguments...)), entry.name, result);
   };
   start(functions().device_get, &device_, number);
+  if (given_) {
+    adopt(given);
+    return;
+  }
   Context context = nullptr;
   start(functions().primary_retain, &context, device_);
   context_ = context;
 }
 
+void Session::adopt(Context given) {
+  const auto refuse = [&](const std::string& why) {
+    throw UserError(fmt::format("the context that was given is none of CUDA device {} ({}): {}", number_,
+                                facts().name, why));
+  };
+  const Result pushed = functions().context_push.function(given);
+  if (is_sticky(pushed))
+    throw DeviceError(failure_text(*driver_, pushed, functions().context_push.name, joined(given)),
+                      functions().context_push.name, pushed);
+  if (pushed != result::success)
+    refuse(failure_text(*driver_, pushed, functions().context_push.name, joined(given)));
+  DeviceNumber own = -1;
+  const Result told = functions().context_device.function(&own);
+  Context ignored = nullptr;
+  functions().context_pop.function(&ignored);
+  if (told != result::success)
+    throw DeviceError(failure_text(*driver_, told, functions().context_device.name, ""),
+                      functions().context_device.name, told);
+  if (own != device_) refuse(fmt::format("it is of device {}", own));
+  context_ = given;
+}
+
+void Session::require_stream(Stream stream) {
+  Context of = nullptr;
+  if (try_call(result::invalid_handle, functions().stream_context, stream, &of) == result::success &&
+      of == context_)
+    return;
+  throw UserError(fmt::format(
+      "the stream that was given is none of the context that the run is in, {} of CUDA device {}",
+      given_ ? "the one given" : "the primary context", number_));
+}
+
 Session::~Session() {
-  if (context_ != nullptr) functions().primary_release.function(device_);
+  if (context_ != nullptr && !given_) functions().primary_release.function(device_);
 }
 
 const DeviceFacts& Session::facts() const { return driver_->devices()[static_cast<std::size_t>(number_)]; }
@@ -51,7 +87,9 @@ void Session::fail(Result result, const char* call, const std::string& arguments
                                        failure_text(*driver_, result, call, arguments));
   if (!is_sticky(result)) throw DeviceError(text, call, result);
   abandon(text);
-  throw DeviceError(text + ". What was on the device is lost; the next run begins anew", call, result);
+  throw DeviceError(text + (given_ ? ". The context that was given is lost with what it held: give another one"
+                                   : ". What was on the device is lost; the next run begins anew"),
+                    call, result);
 }
 
 /// Letting go at once makes room for a new context where nobody else holds the broken one: the driver then
@@ -64,7 +102,7 @@ void Session::abandon(const std::string& reason) noexcept {
     lost_.clear();  // no memory for the reason: dead without one
   }
   while (depth_ > 0) pop();
-  functions().primary_release.function(device_);
+  if (!given_) functions().primary_release.function(device_);
   context_ = nullptr;
 }
 

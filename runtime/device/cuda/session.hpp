@@ -15,13 +15,15 @@ namespace ondula::cuda {
 /// What the driver tells of device `number`. Throws UserError where there is none, listing those there are.
 const DeviceFacts& require_device(const Driver& driver, int number);
 
-/// One device's primary context, retained while this lives. After an error that loses the context the session
+/// One device's primary context, retained while this lives, or a context of the caller's. After an error that loses the context the session
 /// is dead: the context is let go at once, every later call throws without touching the driver, and handles
 /// are dropped. Not for two threads at once; sessions of several threads are independent.
 class Session {
  public:
-  /// Throws UserError where there is no device `number`, DeviceError where it cannot be had.
-  Session(std::shared_ptr<const Driver> driver, int number);
+  /// `given`: the caller's context, which is neither retained nor given back; null: the primary one. Throws
+  /// UserError where there is no device `number`, or `given` is none of its contexts, DeviceError where the
+  /// device cannot be had.
+  Session(std::shared_ptr<const Driver> driver, int number, Context given = nullptr);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -59,6 +61,8 @@ class Session {
   const Driver& driver() const noexcept { return *driver_; }
   const Functions& functions() const noexcept { return driver_->functions(); }
   int number() const noexcept { return number_; }
+  /// Throws UserError where `stream` is of another context. The context must be current.
+  void require_stream(Stream stream);
   const DeviceFacts& facts() const;
 
  private:
@@ -82,12 +86,14 @@ class Session {
     }
   }
   /// Makes the context current, for dispose(): false where that cannot be, or the session is dead.
+  void adopt(Context given);
   bool push() noexcept;
   void pop() noexcept;
 
   std::shared_ptr<const Driver> driver_;
   int number_;
   DeviceNumber device_ = 0;
+  bool given_ = false;  ///< the context is the caller's
   Context context_ = nullptr;
   int depth_ = 0;  ///< how often it has been pushed by now
   bool failed_ = false;

@@ -28,7 +28,7 @@ extern "C" void halo(float* field, const long long* to, const long long* from, c
                      const long long* n) {
   gridDim = {2u, 2u, 1u};
   blockDim = {16u, 1u, 1u};
-  ONDULA_EACH(0, 4u, ondula_halo(field, to, from, sign, images, n[0], n[1], n[2], n[3], n[4], n[5]))
+  ONDULA_EACH(0, 4u, ondula_halo(field, to, from, sign, images, n[0], n[1], n[2], n[3], n[4], n[5], 0))
 }
 extern "C" void inject(float* field, const long long* cells, const long long* first, const float* weight,
                        const int* source, const float* samples, const float* times, const long long* clock,
@@ -51,7 +51,7 @@ extern "C" void set_clock(long long* clock, const long long* n) {
 extern "C" void magnitude(const float* field, long long count, float* largest) {
   gridDim = {2u, 1u, 1u};
   blockDim = {8u, 1u, 1u};
-  ONDULA_EACH(0, 2u, ondula_magnitude(field, count, largest))
+  ONDULA_EACH(0, 2u, ondula_magnitude(field, count, largest, 0, 0))
 }
 )";
   jit::HostCompiler compiler;

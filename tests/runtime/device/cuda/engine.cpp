@@ -23,7 +23,7 @@ std::shared_ptr<const loop::CudaKernels> kernels_of(const passes::Compilation& c
                                                     const EngineCase& c, bool in_memory) {
   const std::shared_ptr<jit::CudaCompiler> compiler = sim_compiler();
   loop::CudaSource source =
-      loop::cuda_source(compilation, c.domain, c.dtype, 0, compiler->architecture_for(9, 0));
+      loop::cuda_source(compilation, c.domain, c.dtype, 0, compiler->architecture_for(9, 0), false);
   if (in_memory) {
     using Kind = ir::CudaArgument::Kind;
     for (ir::CudaKernel& kernel : source.program.kernels) {

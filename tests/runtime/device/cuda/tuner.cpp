@@ -56,7 +56,7 @@ struct Bench {
         std::make_shared<jit::CudaCompiler>(cache_in(directory), warnings.sink(), cuda::stand_in_library());
   }
   loop::CudaSource table() const {
-    return loop::cuda_source(compilation, domain, DType::float32, 0, {9, 0, "", false});
+    return loop::cuda_source(compilation, domain, DType::float32, 0, {9, 0, "", false}, true);
   }
   loop::MakeCudaMeter meter(Times times) {
     return [this, times] { return std::make_unique<InventedMeter>(times, asked); };
@@ -263,7 +263,7 @@ TEST_CASE(
   const passes::Compilation compilation = passes::compile(
       equations::acoustic_density(), {.axes = default_axes(2), .order = 16, .target = passes::Target::cuda});
   const auto table = [&] {
-    return loop::cuda_source(compilation, layered({64, 64}, 5), DType::float32, 0, {8, 0, "", false});
+    return loop::cuda_source(compilation, layered({64, 64}, 5), DType::float32, 0, {8, 0, "", false}, false);
   };
   int asked = 0;
   // The more blocks are wanted on a multiprocessor, the faster: the table's shape is never the best.
@@ -303,7 +303,8 @@ TEST_CASE("tuner: the meter of launches times every kernel of forward, keeping a
     setup.dtype = dtype;
     for (const passes::Compilation* compilation : {&both.forward, &both.backward}) {
       const auto kernels = loop::compile_cuda(
-          loop::cuda_source(*compilation, setup.domain, dtype, 0, {9, 0, "", false}), *compiler);
+          loop::cuda_source(*compilation, setup.domain, dtype, 0, {9, 0, "", false}, dtype == DType::float64),
+          *compiler);
       loop::CudaLaunchMeter meter(
           std::make_unique<cuda::Device>(cuda::DeviceOptions{cuda::Driver::open(cuda::stand_in_library())}),
           compilation->kernels, setup);

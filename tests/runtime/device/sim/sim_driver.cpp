@@ -35,7 +35,6 @@ SimDriver::SimDriver(const DriverSetup& setup) {
   look_up(library, context_set, "cuCtxSetCurrent");
   look_up(library, primary_reset, "cuDevicePrimaryCtxReset_v2");
   look_up(library, stream_capturing, "cuStreamIsCapturing");
-  look_up(library, stream_context, "cuStreamGetCtx");
   look_up(library, function_set, "cuFuncSetAttribute");
   look_up(library, set_mode, "ondula_sim_set_mode");
   look_up(library, fail, "ondula_sim_fail");

@@ -55,7 +55,6 @@ class SimDriver {
   cuda::Result (*context_set)(cuda::Context) = nullptr;
   cuda::Result (*primary_reset)(int) = nullptr;
   cuda::Result (*stream_capturing)(cuda::Stream, int*) = nullptr;
-  cuda::Result (*stream_context)(cuda::Stream, cuda::Context*) = nullptr;
   cuda::Result (*function_set)(cuda::Function, int, int) = nullptr;
   decltype(&ondula_sim_set_mode) set_mode = nullptr;
   decltype(&ondula_sim_fail) fail = nullptr;

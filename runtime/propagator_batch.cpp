@@ -1,0 +1,97 @@
+// Batches of shots: how many run at once, and the loop over them.
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <limits>
+
+#include "runtime/loop/arrays.hpp"
+#include "runtime/propagator_impl.hpp"
+#include "runtime/shot_batch.hpp"
+
+namespace ondula {
+
+std::size_t Propagator::Impl::engine_bytes(const passes::Compilation& compilation, int least_halo,
+                                           std::int64_t batch, int substeps,
+                                           std::span<const loop::PointCounts> points) const {
+  return machine_.engine_bytes(compilation, domain_, least_halo, batch, substeps,
+                               points_at_once(points, batch));
+}
+
+/// On the way back receivers inject, and each tap of a source is looked at, at every step.
+loop::PointCounts Propagator::Impl::points_back(const loop::PointCounts& ahead) {
+  return {ahead.rows, ahead.row_taps, ahead.source_taps, ahead.source_taps};
+}
+
+/// What comes after an engine, with the first shots, has to find room as well.
+void Propagator::Impl::require_room_for_points(std::int64_t batch, bool back) const {
+  if (batch == 1 || !machine_.cuda()) return;
+  const loop::PointCounts ahead = points_at_once(counts_, batch);
+  std::size_t bytes = machine_.points_bytes(substeps_, ahead);
+  if (back) bytes += machine_.points_bytes(1, points_back(ahead));
+  static_cast<void>(device_->allocate(bytes));
+}
+
+/// Both engines, and a history of every step; slot 0 is the state a run starts from.
+std::pair<std::size_t, std::size_t> Propagator::Impl::gradient_bytes(
+    const passes::AdjointCompilation& both, std::int64_t batch, std::int64_t steps, int substeps,
+    std::span<const loop::PointCounts> points) const {
+  const int halo =
+      std::max(loop::common_halo(both.forward.kernels), loop::common_halo(both.backward.kernels));
+  const auto slots = static_cast<std::size_t>(steps * substeps + 1);
+  const loop::PointCounts ahead = points_at_once(points, batch);
+  const loop::PointCounts back = points_back(ahead);
+  const std::size_t history =
+      machine_.history_bytes(both.forward, domain_, halo, batch, slots * both.adjoint.saves.size());
+  return {machine_.engine_bytes(both.forward, domain_, halo, batch, substeps, ahead) +
+              machine_.engine_bytes(both.backward, domain_, halo, batch, 1, back) + history,
+          history};
+}
+
+std::int64_t Propagator::Impl::choose_batch(std::size_t shots,
+                                            const std::function<std::size_t(std::int64_t)>& bytes) const {
+  if (!machine_.cuda() || shots <= 1) return 1;
+  const cuda::DeviceFacts* const facts = machine_.device_facts();
+  BatchQuestion question;
+  question.shots = static_cast<std::int64_t>(shots);
+  question.asked = options_.shot_batch;
+  question.most = machine_.most_shots(domain_);
+  question.points = domain_.points();
+  question.multiprocessors = facts != nullptr ? facts->multiprocessors : 0;
+  // Others may use the device too: a choice of our own leaves them half of it.
+  const std::size_t all = facts != nullptr ? facts->bytes : std::numeric_limits<std::size_t>::max();
+  const std::size_t limit = options_.device_bytes_limit;
+  question.room = limit > 0 ? std::min(limit, all) : options_.shot_batch > 0 ? all : all / 2;
+  question.bytes = bytes;
+  return shots_at_once(question);
+}
+
+std::int64_t Propagator::Impl::batch_of(const passes::Compilation& compilation, int least_halo) const {
+  return choose_batch(counts_.size(), [&](std::int64_t batch) {
+    return engine_bytes(compilation, least_halo, batch, substeps_, counts_);
+  });
+}
+
+Records Propagator::Impl::run_shots(loop::Engine& engine, std::span<const Shot> shots, std::int64_t batch,
+                                    Clock::time_point entry,
+                                    const std::function<ShotPoints(std::int64_t)>& points_of_shot) {
+  Records records;
+  for (std::size_t first = 0; first < shots.size();) {
+    const std::size_t count = std::min(shots.size() - first, static_cast<std::size_t>(batch));
+    std::vector<loop::EnginePoints> points;
+    for (std::size_t k = 0; k < count; ++k) {
+      ShotPoints own = points_of_shot(static_cast<std::int64_t>(first + k));
+      points.push_back({std::move(own.sources), std::move(own.receivers)});
+    }
+    start_shot(engine);
+    state_known_ = &engine == engine_.get();
+    engine.set_shots(std::move(points));
+    engine.look_at(static_cast<std::int64_t>(count) - 1);
+    Records own = run_batch(engine, shots.subspan(first, count), static_cast<std::int64_t>(first),
+                            first == 0 ? entry : Clock::now());
+    for (auto& record : own) records.push_back(std::move(record));
+    first += count;
+  }
+  finish_timings();
+  return records;
+}
+
+}  // namespace ondula
