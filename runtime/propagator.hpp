@@ -17,7 +17,7 @@
 #include "runtime/gradient.hpp"
 #include "runtime/jit/cache_options.hpp"
 #include "runtime/state.hpp"
-#include "runtime/storage/plan.hpp"
+#include "runtime/storage/storage_plan.hpp"
 #include "runtime/types.hpp"
 
 namespace ondula {
