@@ -16,6 +16,7 @@
 #include "runtime/propagator_impl.hpp"
 #include "runtime/shot_batch.hpp"
 #include "runtime/state_data.hpp"
+#include "runtime/storage/scratch.hpp"
 
 namespace ondula {
 namespace {
@@ -139,6 +140,8 @@ void Propagator::Impl::require_gradient(const GradientOptions& options) const {
         "take full");
   }
   for (const std::string& name : options.parameters) static_cast<void>(find_parameter(name));
+  if (options_.storage.steps == Tier::disk || options_.storage.states == Tier::disk)
+    static_cast<void>(storage::scratch_folder(options_.storage.scratch));
 }
 
 bool Propagator::Impl::needs_unscaled(const GradientOptions& options) const {
@@ -213,7 +216,9 @@ void Propagator::Impl::ready_adjoint_engines(std::int64_t batch) {
   if (!own.history || own.steps != steps_ * substeps_) {
     own.history.reset();  // before there is room for another
     own.steps = steps_ * substeps_;
-    own.history = own.keep->make_history(own.compilation.adjoint.saves, own.steps + 1);
+    own.history =
+        own.keep->make_history(own.compilation.adjoint.saves, own.steps + 1,
+                               {options_.storage.steps, options_.storage.scratch, options_.scratch_files});
     require_room_for_points(batch, true);
   }
 }

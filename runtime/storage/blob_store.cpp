@@ -239,8 +239,14 @@ void BlobStore::finish() {
   check(lock);
 }
 
-void BlobStore::restart() {
-  Lock lock(mutex_);
+bool BlobStore::idle(std::int64_t slot) {
+  check_slot(slot, options_.bytes);
+  const Lock lock(mutex_);
+  check(lock);
+  return open_[static_cast<std::size_t>(slot)] == 0;
+}
+
+void BlobStore::drop(Lock& lock) {
   hints_.clear();
   while (!jobs_.empty()) {
     const Job dropped = jobs_.front();
@@ -249,8 +255,19 @@ void BlobStore::restart() {
   }
   changed_.wait(lock, [&] { return busy_ == 0; });
   for (Staging& staging : staging_) staging = {std::move(staging.data), Staging::State::free, -1, 0};
-  error_ = nullptr;
   medium_->forget();
+}
+
+void BlobStore::forget() {
+  Lock lock(mutex_);
+  drop(lock);
+  check(lock);
+}
+
+void BlobStore::restart() {
+  Lock lock(mutex_);
+  drop(lock);
+  error_ = nullptr;
 }
 
 }  // namespace ondula::storage

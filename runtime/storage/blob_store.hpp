@@ -43,9 +43,14 @@ class BlobStore {
   void read(std::int64_t slot, std::byte* to);
   /// Until all that was asked of `slot` is done.
   void wait(std::int64_t slot);
+  /// Whether it is by now.
+  bool idle(std::int64_t slot);
   /// Until everything is done; throws what went wrong.
   void finish();
-  /// Forgets all blobs, requests and errors: a new run begins.
+  /// Drops what is asked and not begun, and forgets all blobs; memory given to write and read is the caller's
+  /// again.
+  void forget();
+  /// The same, errors too: a new run begins.
   void restart();
 
   const BlobOptions& options() const { return options_; }
@@ -75,6 +80,7 @@ class BlobStore {
   void check_slot(std::int64_t slot, std::size_t bytes) const;
   void enqueue(const Lock& lock, const Job& job);
   void wait_for(Lock& lock, std::int64_t slot);
+  void drop(Lock& lock);
   Staging* holding(std::int64_t slot);
   Staging* least_recent(Staging::State state);
   void begin_hints(const Lock& lock);
