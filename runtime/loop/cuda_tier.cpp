@@ -8,7 +8,7 @@
 namespace ondula::loop {
 namespace {
 
-constexpr std::size_t block_bytes = std::size_t{16} << 20;  // worth the while of a copy
+constexpr std::size_t block_bytes = std::size_t{4} << 20;  // worth the while of a copy
 constexpr std::int64_t least_block = 2, most_block = 24;
 
 /// Pinned memory that goes with its last owner.
