@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <span>
 #include <string>
@@ -74,6 +75,12 @@ class History {
                            std::vector<double>& nodes, std::int64_t shot) = 0;
 };
 
+/// The whole present of an engine, of all its shots, in its device's memory.
+class HeldState {
+ public:
+  virtual ~HeldState() = default;
+};
+
 /// One shot's sources and receivers.
 struct EnginePoints {
   std::vector<ir::PointSource> sources;
@@ -133,6 +140,17 @@ class Engine {
   virtual void stand(History& history, std::int64_t slot) = 0;
   /// Copies the state's other saved fields into `slot`.
   virtual void keep(History& history, std::int64_t slot) const = 0;
+
+  /// Room for a state.
+  virtual std::unique_ptr<HeldState> make_state() = 0;
+  /// Copies the present of all shots, in the order of the steps, without waiting for them.
+  virtual void hold(HeldState& into) const = 0;
+  /// Makes it the present again, bit for bit; with a history, where `stand` says.
+  virtual void resume(const HeldState& from) = 0;
+  /// The same as bytes in the host's memory, state_bytes() of them. Both wait.
+  virtual std::size_t state_bytes() const = 0;
+  virtual void download(std::span<std::byte> into) const = 0;
+  virtual void upload(std::span<const std::byte> from) = 0;
 
  protected:
   /// For steps that come one by one: the next goes from `before` to `slot`; of what an adjoint reads, these
