@@ -16,6 +16,7 @@
 #include "runtime/propagator_impl.hpp"
 #include "runtime/shot_batch.hpp"
 #include "runtime/state_data.hpp"
+#include "runtime/storage/scratch.hpp"
 
 namespace ondula {
 namespace {
@@ -141,6 +142,8 @@ void Propagator::Impl::require_gradient(const GradientOptions& options) const {
   }
   static_cast<void>(storage::predict(options_.storage.checkpoints, options_.steps));
   for (const std::string& name : options.parameters) static_cast<void>(find_parameter(name));
+  if (options_.storage.steps == Tier::disk || options_.storage.states == Tier::disk)
+    static_cast<void>(storage::scratch_folder(options_.storage.scratch));
 }
 
 bool Propagator::Impl::needs_unscaled(const GradientOptions& options) const {
@@ -220,8 +223,11 @@ void Propagator::Impl::ready_adjoint_engines(std::int64_t batch) {
   if (!kept || !own.history) {
     own.states.reset();
     own.history.reset();  // before there is room for another
-    own.history = own.keep->make_history(own.compilation.adjoint.saves, slots);
-    make_states(own);
+    const StoragePlan& plan = options_.storage;
+    own.history = own.keep->make_history(own.compilation.adjoint.saves, slots,
+                                         {plan.steps, plan.scratch, options_.scratch_files});
+    own.states.emplace(*own.keep, own.cost.states,
+                       loop::HistoryTier{plan.states, plan.scratch, options_.scratch_files});
     require_room_for_points(batch, true);
   }
   if (own.schedule.empty() || own.steps != steps_ * substeps_)
@@ -239,6 +245,7 @@ Records Propagator::Impl::run_keeping(GradientBatch& batch) {
     batch.slopes.emplace_back(slopes, std::vector<double>(static_cast<std::size_t>(steps_), 0.0));
   }
   BatchRecorder recorder(batch.shots, steps_, widths);
+  own.states->begin();
   own.history->reset();
   own.keep->stand(*own.history, 0);
   start_shot(*own.keep);

@@ -175,7 +175,6 @@ class Propagator::Impl {
   void act(GradientBatch& batch, const storage::Action& action, const loop::Watch& watch);
   void run_stretch(GradientBatch& batch, const storage::Action& action, const loop::Watch& watch);
   void undo_stretch(GradientBatch& batch, const storage::Action& action, const loop::Watch& watch);
-  void make_states(Adjoint& own) const;
   /// The sample a shot starts from, since t0.
   std::int64_t first_sample() const;
   /// Magnitudes of a batch's shots, as steps or samples are told to it.

@@ -22,6 +22,7 @@
 #include "runtime/loop/present.hpp"
 #include "runtime/loop/profiles.hpp"
 #include "runtime/loop/tangent_rows.hpp"
+#include "runtime/loop/tiered_history.hpp"
 
 namespace ondula::loop {
 namespace {
@@ -130,14 +131,13 @@ class CompiledEngine final : public Engine {
     return result;
   }
 
-  std::unique_ptr<History> make_history(const std::vector<ir::Save>& saves, std::int64_t slots) override {
-    auto history = std::make_unique<DeviceHistory>(
-        device_, saves, slots, full_layout(setup_.domain, halo_, sizeof(Real)), sizeof(Real));
+  std::unique_ptr<History> make_history(const std::vector<ir::Save>& saves, std::int64_t slots,
+                                        const HistoryTier& tier) override {
+    auto history = make_host_history(device_, saves, slots, full_layout(setup_.domain, halo_, sizeof(Real)),
+                                     sizeof(Real), tier);
+    // Steps write where the field lives; around it they read zeros.
     for (std::size_t s = 0; s < saves.size(); ++s) {
-      const ir::Field& field = set_.program.field(saves[s].field);
-      // Steps write where the field lives; around it they read zeros.
-      for (std::int64_t slot = 0; field.apart && slot < slots; ++slot)
-        device_.fill_zero(history->buffer(s, slot));
+      if (set_.program.field(saves[s].field).apart) history->fill_zero(s);
     }
     return history;
   }
@@ -159,7 +159,9 @@ class CompiledEngine final : public Engine {
   }
 
   void stand(History& history, std::int64_t slot) override {
-    bind_apart(arrays_, set_.program, dynamic_cast<DeviceHistory&>(history), std::nullopt, slot);
+    auto& kept = dynamic_cast<DeviceHistory&>(history);
+    kept.claim(slot);
+    bind_apart(arrays_, set_.program, kept, std::nullopt, slot);
     stepped_ = true;
   }
 
@@ -171,6 +173,7 @@ class CompiledEngine final : public Engine {
       const auto& array = arrays_.at(field_key(field.name, this->slot(field, 0)));
       device_.copy(array.buffer, kept.buffer(s, slot));
     }
+    kept.complete(slot);
   }
 
   std::unique_ptr<HeldState> make_state() override { return present_.make(); }

@@ -20,6 +20,7 @@
 #include "runtime/loop/cuda_shots.hpp"
 #include "runtime/loop/cuda_step.hpp"
 #include "runtime/loop/cuda_stepper.hpp"
+#include "runtime/loop/cuda_tier.hpp"
 #include "runtime/loop/history.hpp"
 #include "runtime/loop/present.hpp"
 #include "runtime/loop/profiles.hpp"
@@ -118,28 +119,29 @@ class CudaEngine final : public Engine {
     return result;
   }
 
-  std::unique_ptr<History> make_history(const std::vector<ir::Save>& saves, std::int64_t slots) override {
-    auto history = std::make_unique<DeviceHistory>(device_, saves, slots,
-                                                   full_layout(setup_.domain, halo_, sizeof(Real)),
-                                                   sizeof(Real), ShotCopies{setup_.shots, strides_.full});
-    for (std::size_t s = 0; s < saves.size(); ++s) {
-      // Steps write where a field lives; around it they read zeros, and what no store takes.
-      for (std::int64_t slot = 0; slot < slots; ++slot) device_.fill_zero(history->buffer(s, slot));
-    }
+  std::unique_ptr<History> make_history(const std::vector<ir::Save>& saves, std::int64_t slots,
+                                        const HistoryTier& tier) override {
+    auto history = make_cuda_history(device_, saves, slots, full_layout(setup_.domain, halo_, sizeof(Real)),
+                                     sizeof(Real), ShotCopies{setup_.shots, strides_.full}, tier);
+    // Steps write where a field lives; around it they read zeros, and what no store takes.
+    for (std::size_t s = 0; s < saves.size(); ++s) history->fill_zero(s);
     return history;
   }
 
   void stand(History& history, std::int64_t slot) override {
-    bind_apart(arrays_, set_.program, dynamic_cast<DeviceHistory&>(history), std::nullopt, slot);
-    stepped_ = true;
+    auto& kept = dynamic_cast<DeviceHistory&>(history);
+    kept.claim(slot);
+    stand_in(kept, slot);
   }
 
   void keep(History& history, std::int64_t slot) const override {
+    auto& kept = dynamic_cast<DeviceHistory&>(history);
     const cuda::Session& session = *device_.session();
     const cuda::Scope scope(*device_.session());
-    for (const CudaCopy& copy : copies(dynamic_cast<DeviceHistory&>(history), slot, parity_))
+    for (const CudaCopy& copy : copies(kept, slot, parity_))
       device_.session()->call(session.functions().copy_on_device, copy.to, copy.from, copy.bytes,
                               device_.stream());
+    kept.complete(slot);
   }
 
   std::unique_ptr<HeldState> make_state() override { return present_.make(); }
@@ -244,7 +246,7 @@ class CudaEngine final : public Engine {
     if (count == 0) return;
     const Slots slots(*this, dynamic_cast<DeviceHistory&>(*kept.history), kept);
     parity_ = stepper_->run(first, count, every, parity_, watch, &slots);
-    stand(*kept.history, kept.after(count - 1));
+    stand_in(dynamic_cast<DeviceHistory&>(*kept.history), kept.after(count - 1));
   }
 
   void watch_magnitude(std::int64_t step, const Watch& watch) override {
@@ -274,6 +276,12 @@ class CudaEngine final : public Engine {
   }
 
  private:
+  /// Where the present's fields that are kept where they are written stand.
+  void stand_in(DeviceHistory& history, std::int64_t slot) {
+    bind_apart(arrays_, set_.program, history, std::nullopt, slot);
+    stepped_ = true;
+  }
+
   /// Where a shot's copy begins.
   std::size_t shot_bytes(const Arrays::Array& array, std::int64_t shot) const {
     return at(shot * array.shot_stride) * sizeof(Real);
@@ -334,7 +342,18 @@ class CudaEngine final : public Engine {
   class Slots final : public CudaSlots {
    public:
     Slots(const CudaEngine& engine, DeviceHistory& history, const Kept& kept)
-        : engine_(engine), history_(history), kept_(kept) {}
+        : engine_(engine),
+          history_(history),
+          tiered_(dynamic_cast<CudaTieredHistory*>(&history)),
+          kept_(kept) {}
+
+    std::int64_t most() const override { return tiered_ ? tiered_->block() : CudaSlots::most(); }
+    void begin(std::int64_t number, std::int64_t count) const override {
+      if (tiered_) tiered_->begin(kept_, number, count);
+    }
+    void end(std::int64_t number, std::int64_t count) const override {
+      if (tiered_) tiered_->end(kept_, number, count);
+    }
 
     void bind(CudaStep& step, std::int64_t number) const override {
       for (CudaItem& item : step) {
@@ -355,6 +374,7 @@ class CudaEngine final : public Engine {
    private:
     const CudaEngine& engine_;
     DeviceHistory& history_;
+    CudaTieredHistory* tiered_;
     Kept kept_;
   };
 

@@ -26,7 +26,7 @@ struct ReferenceHistory final : History {
   const Slot& at(std::int64_t slot) const { return all[ring.place(slot)]; }
 
   void add_squares(const ir::Domain& domain, std::int64_t slot, const std::vector<ir::Box>& lives,
-                   std::vector<double>& nodes, std::int64_t /*shot*/) const override {
+                   std::vector<double>& nodes, std::int64_t /*shot*/) override {
     for (std::size_t s = 0; s < lives.size(); ++s) {
       const std::vector<double>& values = at(slot).at(s);
       each_model_node(domain, [&](const ir::Extents& i, std::size_t flat) {
@@ -77,7 +77,13 @@ class ReferenceEngine final : public Engine {
     return executor_.values(name, box);
   }
 
-  std::unique_ptr<History> make_history(const std::vector<ir::Save>& saves, std::int64_t slots) override {
+  std::unique_ptr<History> make_history(const std::vector<ir::Save>& saves, std::int64_t slots,
+                                        const HistoryTier& tier) override {
+    if (tier.tier != Tier::device) {
+      throw UserError(
+          "the reference keeps what a gradient needs in its own memory: tier host or disk is for the "
+          "backends host, cuda and cuda-sim");
+    }
     return std::make_unique<ReferenceHistory>(saves, slots);
   }
 

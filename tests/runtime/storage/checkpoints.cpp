@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <array>
+#include <filesystem>
 
 #include "compiler/error.hpp"
 #include "runtime/storage/schedule.hpp"
@@ -14,6 +15,7 @@
 #include "tests/runtime/storage/plans.hpp"
 #include "tests/support/environment.hpp"
 #include "tests/support/messages.hpp"
+#include "tests/support/temporary_directory.hpp"
 
 namespace ondula::test {
 namespace {
@@ -21,9 +23,11 @@ namespace {
 constexpr std::array<const char*, 3> equations_here = {"acoustic", "acoustic_density", "elastic"};
 constexpr std::array<Backend, 3> backends = {Backend::reference, Backend::host, Backend::cuda_sim};
 
-/// Levels: plan, equation, dimensions, backend, type, faces, substeps.
+constexpr std::array<Tier, 3> tiers = {Tier::device, Tier::host, Tier::disk};
+
+/// Levels: plan, equation, dimensions, backend, type, faces, substeps, tiers of states and of steps.
 const std::vector<std::size_t> levels = {
-    checkpoint_plans.size(), equations_here.size(), 2, backends.size(), 2, 2, 2};
+    checkpoint_plans.size(), equations_here.size(), 2, backends.size(), 2, 2, 2, tiers.size(), tiers.size()};
 
 Setting setting_of(const Row& row) {
   Setting s;
@@ -55,27 +59,33 @@ Problem several_shots(const Setting& setting, std::size_t count) {
 
 }  // namespace
 
-TEST_CASE("A23: gradients by segments and by Revolve have the bits of full storage, on every backend") {
+TEST_CASE(
+    "A23: gradients by segments and by Revolve have the bits of full storage, on every backend and tier") {
   ONDULA_NEEDS_STAND_IN();
   const auto compiler = make_compiler();
   const auto cuda_compiler = sim_compiler();
+  const TemporaryDirectory scratch;
   DriverSetup roomy = untouched();
   roomy.memory = std::uint64_t{1} << 30;
   const SimDriver driver(roomy);
-  const auto all = [](const Row&) { return true; };
+  // The reference keeps steps in its own memory.
+  const auto all = [](const Row& row) { return backends[row[3]] != Backend::reference || row[8] == 0; };
   std::size_t count = 0;
   for (const Row& row : full_matrices() ? whole_matrix(levels, all) : cover_by_pairs(levels, all)) {
     const Setting setting = setting_of(row);
     const Checkpoints plan = checkpoint_plans[row[0]];
     CAPTURE(text(setting));
     CAPTURE(text(plan));
+    CAPTURE(row[7]);
+    CAPTURE(row[8]);
     // Two at once on a device, then one.
     Problem problem = on(several_shots(setting, 3), setting.backend, cuda_compiler);
     problem.options.compiler = compiler;
     problem.options.shot_batch = 2;
     const Everything full = gradient_alone(problem);
-    problem.options.storage.checkpoints = plan;
+    problem.options.storage = {Storage::full, plan, tiers[row[8]], tiers[row[7]], scratch.path().string()};
     CHECK(different(gradient_alone(problem), full) == "");
+    CHECK(std::filesystem::is_empty(scratch.path()));
     ++count;
   }
   REQUIRE(count > 17);
