@@ -140,7 +140,7 @@ void Propagator::Impl::require_gradient(const GradientOptions& options) const {
         "a gradient needs what the forward run kept, and its storage is off (memory mode none): "
         "take full");
   }
-  static_cast<void>(storage::predict(options_.storage.checkpoints, options_.steps));
+  static_cast<void>(storage_cost(options_.steps, 1));
   for (const std::string& name : options.parameters) static_cast<void>(find_parameter(name));
   if (options_.storage.steps == Tier::disk || options_.storage.states == Tier::disk)
     static_cast<void>(storage::scratch_folder(options_.storage.scratch));
@@ -194,7 +194,7 @@ void Propagator::Impl::ready_adjoint(const GradientOptions& options) {
 
 void Propagator::Impl::ready_adjoint_engines(std::int64_t batch) {
   Adjoint& own = *adjoint_;
-  own.cost = storage::predict(options_.storage.checkpoints, steps_);
+  own.cost = storage_cost(steps_, substeps_);
   const std::int64_t slots = own.cost.longest * substeps_ + 1;
   const bool kept =
       own.history && own.history->slots() == slots && own.states && own.states->count() == own.cost.states;
@@ -231,7 +231,8 @@ void Propagator::Impl::ready_adjoint_engines(std::int64_t batch) {
     require_room_for_points(batch, true);
   }
   if (own.schedule.empty() || own.steps != steps_ * substeps_)
-    own.schedule = storage::make_schedule(options_.storage.checkpoints, steps_);
+    own.schedule =
+        storage::make_schedule(options_.storage.checkpoints, steps_, storage::revolve_stretch(substeps_));
   own.steps = steps_ * substeps_;
 }
 

@@ -39,7 +39,7 @@ Setting setting_of(const Row& row) {
   s.faces = row[5] == 0 ? "l" : "flllll";
   s.substeps = row[6] == 0 ? 1 : 3;
   s.initial = true;
-  s.steps = s.dims == 3 ? 14 : 31;
+  s.steps = s.dims == 3 ? 14 : 51;
   s.seed = 60 + row[0];
   return s;
 }
@@ -182,7 +182,7 @@ TEST_CASE(
     Propagator propagator = problem.propagator();
     const Estimate estimate = propagator.estimate(problem.shots);
     every_derivative(propagator, problem);
-    CHECK(estimate.steps_again == 2 * (storage::predict(plan, 4).run - 4));
+    CHECK(estimate.steps_again == 2 * (storage::predict(plan, 4, storage::revolve_stretch(2)).run - 4));
     CHECK(propagator.timings().steps_again == 2 * estimate.steps_again);
     CHECK((estimate.checkpoint_bytes > 0) == (estimate.steps_again > 0));
   }
@@ -216,7 +216,7 @@ TEST_CASE(
     Propagator propagator = problem.propagator();
     propagator.set_state(start);
     CHECK(different({{}, {}, every_derivative(propagator, problem)}, full) == "");
-    const std::int64_t run = storage::predict(plan, s.steps).run;
+    const std::int64_t run = storage::predict(plan, s.steps, storage::revolve_stretch(1)).run;
     CHECK(most == run + s.steps);
     for (const std::int64_t polls : {std::int64_t{3}, s.steps + 15, run + s.steps - 2, run + s.steps + 5}) {
       left = polls;
@@ -227,7 +227,7 @@ TEST_CASE(
       CHECK(different({{}, {}, every_derivative(propagator, problem)}, full) == "");
     }
     // The first step that is run again, after the last stretch has been undone.
-    left = s.steps + storage::predict(plan, s.steps).longest;
+    left = s.steps + storage::predict(plan, s.steps, storage::revolve_stretch(1)).longest;
     last = 0;
     CHECK_THROWS_WITH_AS(every_derivative(propagator, problem), doctest::Contains("which ran again"),
                          Cancelled);
