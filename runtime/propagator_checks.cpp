@@ -100,8 +100,10 @@ void Propagator::Impl::estimate_gradient(Estimate& e, std::span<const loop::Poin
   }
   try {
     const passes::AdjointCompilation both = passes::compile_adjoint(equation_, pipeline());
+    std::vector<loop::PointCounts> back;
+    for (const loop::PointCounts& ahead : points) back.push_back(points_back(ahead));
     const auto bytes = [&](std::int64_t batch) {
-      return gradient_bytes(both, batch, options_.steps, e.substeps, points);
+      return gradient_bytes(both, batch, options_.steps, e.substeps, points, back);
     };
     e.gradient_shots_at_once =
         choose_batch(points.size(), [&](std::int64_t batch) { return bytes(batch).first; });

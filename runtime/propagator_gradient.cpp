@@ -74,7 +74,7 @@ Gradient Propagator::Impl::gradient(std::span<const Shot> shots, const std::vect
 Gradient Propagator::Impl::gradient(std::span<const Shot> shots, const MisfitFunction& misfit,
                                     const GradientOptions& options) {
   require_gradient(options);
-  const Limits now = begin_run(shots, std::nullopt);
+  const Limits now = begin_run(shots, std::nullopt, true);
   timings_.keeping = timings_.backward = timings_.chain = 0;
   substeps_ = substeps(now);
   fix_layer(now.speeds, shots);
@@ -177,10 +177,12 @@ void Propagator::Impl::ready_adjoint(const GradientOptions& options) {
   }
   Adjoint& own = *adjoint_;
   own.require_room(domain_);
+  count_way_back();
   const auto bytes = [&](std::int64_t batch) {
-    return gradient_bytes(own.compilation, batch, steps_, substeps_, counts_).first;
+    return gradient_bytes(own.compilation, batch, steps_, substeps_, counts_, counts_back_).first;
   };
   const std::int64_t wanted = choose_batch(counts_.size(), bytes);
+  if (own.keep && too_large(own.shots, wanted, bytes)) own.release();
   own.batch = with_room(wanted, [&](std::int64_t batch) {
     if (batch < wanted) own.release();
     ready_adjoint_engines(batch);
@@ -214,7 +216,7 @@ void Propagator::Impl::ready_adjoint_engines(std::int64_t batch) {
     own.history.reset();  // before there is room for another
     own.steps = steps_ * substeps_;
     own.history = own.keep->make_history(own.compilation.adjoint.saves, own.steps + 1);
-    require_room_for_points(batch, true);
+    require_room_for_points(batch);
   }
 }
 
