@@ -27,8 +27,7 @@ ArrayPlaces::ArrayPlaces(const std::string& what, const ConstArrayView& view)
   }
   for (const std::int64_t n : shape_) count_ *= n;
   if (count_ == 0) return;
-  if (view.data == nullptr)
-    throw UserError(fmt::format("{}: a null pointer for {} values", what, count_));
+  if (view.data == nullptr) throw UserError(fmt::format("{}: a null pointer for {} values", what, count_));
   const std::uintptr_t bytes = view.dtype == DType::float32 ? sizeof(float) : sizeof(double);
   if (reinterpret_cast<std::uintptr_t>(view.data) % bytes != 0)
     throw UserError(fmt::format("{}: address {} is no multiple of the {} bytes of a value", what,
@@ -48,8 +47,8 @@ int ArrayPlaces::run_axis() const {
 }
 
 void ArrayPlaces::require_distinct(const std::string& what) const {
-  // Axes by stride: each must step over all that those before it span. Stricter than need be for lattices that
-  // nobody lays arrays out in.
+  // Axes by stride: each must step over all that those before it span. Stricter than need be for lattices
+  // that nobody lays arrays out in.
   std::vector<std::pair<std::int64_t, std::int64_t>> axes;
   for (std::size_t a = 0; a < shape_.size(); ++a)
     if (shape_[a] > 1) axes.emplace_back(std::abs(strides_[a]), shape_[a]);
@@ -57,9 +56,10 @@ void ArrayPlaces::require_distinct(const std::string& what) const {
   std::int64_t span = 1;
   for (const auto& [stride, count] : axes) {
     if (stride < span)
-      throw UserError(fmt::format("{}: shape ({}) with strides ({}): elements share places, and it is to be "
-                                  "written",
-                                  what, fmt::join(shape_, ", "), fmt::join(strides_, ", ")));
+      throw UserError(
+          fmt::format("{}: shape ({}) with strides ({}): elements share places, and it is to be "
+                      "written",
+                      what, fmt::join(shape_, ", "), fmt::join(strides_, ", ")));
     span = stride * (count - 1) + span;
   }
 }

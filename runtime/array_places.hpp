@@ -13,8 +13,8 @@ namespace ondula {
 /// The places of a view's elements, in elements from its `data`.
 class ArrayPlaces {
  public:
-  /// Throws UserError, naming `what`, for a null pointer, a negative extent, strides for another number of axes,
-  /// or a pointer that no element of its type can stand at.
+  /// Throws UserError, naming `what`, for a null pointer, a negative extent, strides for another number of
+  /// axes, or a pointer that no element of its type can stand at.
   ArrayPlaces(const std::string& what, const ConstArrayView& view);
 
   std::int64_t count() const { return count_; }
@@ -38,8 +38,8 @@ class ArrayPlaces {
     }
   }
 
-  /// The axis along which elements follow each other: the last with stride 1, or where each has one element 0.
-  /// -1: there is none.
+  /// The axis along which elements follow each other: the last with stride 1, or where each has one element
+  /// 0. -1: there is none.
   int run_axis() const;
   /// Throws UserError where two elements share a place.
   void require_distinct(const std::string& what) const;

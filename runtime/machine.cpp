@@ -153,8 +153,9 @@ std::unique_ptr<cuda::Device> Machine::make_cuda_device(cuda::Stream stream) con
 template <class F>
 auto Machine::on_device(device::Device* device, const std::string& what, const F& body) {
   if (!cuda()) {
-    throw UserError(fmt::format("{}: device memory belongs to the backends cuda and cuda-sim; the backend is {}",
-                                what, backend_name(options_.backend)));
+    throw UserError(
+        fmt::format("{}: device memory belongs to the backends cuda and cuda-sim; the backend is {}", what,
+                    backend_name(options_.backend)));
   }
   if (device != nullptr) return body(dynamic_cast<cuda::Device&>(*device));
   ready();
@@ -164,8 +165,7 @@ auto Machine::on_device(device::Device* device, const std::string& what, const F
 
 std::vector<double> Machine::read(device::Device* device, const std::string& what,
                                   const ConstArrayView& from) {
-  return on_device(device, what,
-                   [&](cuda::Device& own) { return cuda::read_foreign(own, what, from); });
+  return on_device(device, what, [&](cuda::Device& own) { return cuda::read_foreign(own, what, from); });
 }
 
 void Machine::write(device::Device* device, const std::string& what, std::span<const double> values,

@@ -72,8 +72,8 @@ class Machine {
   }
   /// Null for the reference.
   std::unique_ptr<device::Device> make_device() const;
-  /// Arrays of the caller's on the CUDA device (foreign_memory.hpp); `device` is one that make_device() gave, or
-  /// null: then one is made for the time. Throw UserError for another backend.
+  /// Arrays of the caller's on the CUDA device (foreign_memory.hpp); `device` is one that make_device() gave,
+  /// or null: then one is made for the time. Throw UserError for another backend.
   std::vector<double> read(device::Device* device, const std::string& what, const ConstArrayView& from);
   void write(device::Device* device, const std::string& what, std::span<const double> values,
              const ArrayView& to);

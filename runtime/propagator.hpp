@@ -71,8 +71,8 @@ struct PropagatorOptions {
   /// as fill the device and fit in its memory. Decides no bit of any result. With a callback of on_step shots
   /// run one by one.
   int shot_batch = 0;
-  /// The caller's CUDA context (a CUcontext of the device) that everything is in, and that stays the caller's;
-  /// null: the device's primary context. It must outlive the Propagator.
+  /// The caller's CUDA context (a CUcontext of the device) that everything is in, and that stays the
+  /// caller's; null: the device's primary context. It must outlive the Propagator.
   void* context = nullptr;
   /// The caller's CUDA stream (a CUstream of that context), in whose order all kernels run; null: one of its
   /// own.
@@ -180,8 +180,9 @@ class ONDULA_API Propagator {
   void set_model(const std::string& name, std::span<const double> values);
   void set_model(const std::string& name, double value);
   /// The same from the caller's memory, in the grid's shape. Device memory is read in the order of
-  /// PropagatorOptions::stream, without one after all work its context was given; the call returns when it has
-  /// been. Throws UserError too for another shape, a null pointer, an address that is not what it is said to be.
+  /// PropagatorOptions::stream, without one after all work its context was given; the call returns when it
+  /// has been. Throws UserError too for another shape, a null pointer, an address that is not what it is said
+  /// to be.
   void set_model(const std::string& name, const ConstArrayView& values);
 
   /// Initial state of every shot: "u" at t0 and "u.previous" at t0 - dt, on the grid's nodes.
@@ -229,9 +230,10 @@ class ONDULA_API Propagator {
   /// The values of a caller's array, C order: of adjoint sources, wavelets or perturbations, say. Reads as
   /// set_model does.
   std::vector<double> read(const ConstArrayView& from);
-  /// Puts `values` (C order: of records, of gradients) into a caller's array, rounded to its type. On a device in
-  /// the order of PropagatorOptions::stream; without one they are there when the call returns. Throws UserError
-  /// as set_model does, and where elements of the array share places or, on a device, no axis has stride 1.
+  /// Puts `values` (C order: of records, of gradients) into a caller's array, rounded to its type. On a
+  /// device in the order of PropagatorOptions::stream; without one they are there when the call returns.
+  /// Throws UserError as set_model does, and where elements of the array share places or, on a device, no
+  /// axis has stride 1.
   void write(std::span<const double> values, const ArrayView& to);
 
   /// Calls `callback` at step 0, every, 2 every, ... of each shot, before that step's update; 0 removes it.

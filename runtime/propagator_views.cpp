@@ -32,8 +32,8 @@ void scattered(std::span<const double> values, const ArrayView& view, const Arra
 
 std::vector<double> Propagator::Impl::read_nodes(const std::string& what, const ConstArrayView& from) {
   if (from.shape != grid_.shape) {
-    throw UserError(fmt::format("{}: shape ({}); allowed: the grid's, ({})", what, fmt::join(from.shape, ", "),
-                                fmt::join(grid_.shape, ", ")));
+    throw UserError(fmt::format("{}: shape ({}); allowed: the grid's, ({})", what,
+                                fmt::join(from.shape, ", "), fmt::join(grid_.shape, ", ")));
   }
   return read(what, from);
 }
@@ -49,8 +49,8 @@ std::vector<double> Propagator::Impl::read(const std::string& what, const ConstA
 void Propagator::Impl::write(const std::string& what, std::span<const double> values, const ArrayView& to) {
   const ArrayPlaces places(what, to);
   if (places.count() != static_cast<std::int64_t>(values.size())) {
-    throw UserError(fmt::format("{}: {} values for shape ({})", what, values.size(),
-                                fmt::join(to.shape, ", ")));
+    throw UserError(
+        fmt::format("{}: {} values for shape ({})", what, values.size(), fmt::join(to.shape, ", ")));
   }
   places.require_distinct(what);
   leave_unsound_device();

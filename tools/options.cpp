@@ -57,7 +57,8 @@ void add_equation_options(CLI::App& command, EquationOptions& options) {
   command.add_option("--kappa", options.kappa, "stretching of the layer; 1 is none")->capture_default_str();
   command.add_flag("--text", options.text, "print the generated text alone");
   command.add_option("--backend", options.backend, "host or cuda")->capture_default_str();
-  command.add_flag("--shots", options.shots, "CUDA kernels that take several shots at once, as small grids have");
+  command.add_flag("--shots", options.shots,
+                   "CUDA kernels that take several shots at once, as small grids have");
   command.add_option("--arch", options.arch,
                      "the architecture of CUDA kernels, for example sm_90 (the default)");
   command.add_option("--gpu", options.gpu, "whose roofline is shown, for example \"H200\"");

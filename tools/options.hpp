@@ -40,8 +40,8 @@ struct EquationOptions {
   std::string direction = "forward";  ///< or "adjoint": the step backwards, of gradients
   std::string backend = "host";
   bool shots = false;  ///< CUDA kernels that take several shots at once
-  std::string arch;  ///< what CUDA kernels are compiled for: "sm_90"
-  std::string gpu;   ///< whose roofline is shown; empty: one of the architecture
+  std::string arch;    ///< what CUDA kernels are compiled for: "sm_90"
+  std::string gpu;     ///< whose roofline is shown; empty: one of the architecture
 };
 
 /// Adds JOB and the options that beat its keys. `writes`: with -o and --resume too.

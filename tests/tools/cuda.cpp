@@ -82,7 +82,8 @@ TEST_CASE("explain and cache tell of the tuner's record of a program, which is f
   domain.shape = {100, 100, 1};
   const passes::Compilation run =
       passes::compile(equation, {.axes = default_axes(2), .order = 4, .target = passes::Target::cuda});
-  CHECK(loop::cuda_source(run, domain, DType::float32, 0, asked.architecture, false).text.text == text.source.text);
+  CHECK(loop::cuda_source(run, domain, DType::float32, 0, asked.architecture, false).text.text ==
+        text.source.text);
   jit::TuningRecord record;
   record.subject = {compiler.key_of(text.source, asked.architecture), "Pretended GPU", 132, "13.0",
                     "z 64, x 64"};

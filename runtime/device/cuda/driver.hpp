@@ -52,167 +52,177 @@ inline constexpr int pointer_device_ordinal = 9;     ///< CU_POINTER_ATTRIBUTE_D
 
 // f(member, "exported name", (arguments)): every one returns a Result. cuda.h maps plain names to the newest
 // suffix, which older drivers lack; these are the names that drivers of CUDA 11.2 and later export.
-#define ONDULA_CUDA_DRIVER(f)                                                                                                      \
-  f(init, cuInit, (unsigned flags)) f(driver_version, cuDriverGetVersion, (int* version)) f(                                       \
-      error_name, cuGetErrorName,                                                                                                  \
-      (::ondula::cuda::Result error,                                                                                               \
-       const char** text)) f(error_string, cuGetErrorString,                                                                       \
-                             (::ondula::cuda::Result error,                                                                        \
-                              const char** text)) f(device_count, cuDeviceGetCount,                                                \
-                                                    (int* count)) f(device_get, cuDeviceGet,                                       \
-                                                                    (::ondula::cuda::DeviceNumber * device,                        \
-                                                                     int ordinal))                                                 \
-      f(device_name, cuDeviceGetName, (char* name, int size, ::ondula::cuda::DeviceNumber device)) f(                              \
-          device_attribute,                                                                                                        \
-          cuDeviceGetAttribute,                                                                                                    \
-          (int* value, int attribute,                                                                                              \
-           ::ondula::cuda::DeviceNumber                                                                                            \
-               device)) f(device_memory, cuDeviceTotalMem_v2, (std::size_t* bytes, ::ondula::cuda::DeviceNumber device))           \
-          f(primary_retain, cuDevicePrimaryCtxRetain, (::ondula::cuda::Context * context, ::ondula::cuda::DeviceNumber device)) f( \
-              primary_release, cuDevicePrimaryCtxRelease_v2,                                                                       \
-              (::ondula::cuda::DeviceNumber                                                                                        \
-                   device)) f(context_push, cuCtxPushCurrent_v2, (::ondula::cuda::Context context))                                \
-              f(context_pop, cuCtxPopCurrent_v2, (::ondula::cuda::Context * context)) f(                                           \
-                  context_current,                                                                                                 \
-                  cuCtxGetCurrent,                                                                                                 \
-                  (::ondula::cuda::Context *                                                                                       \
-                   context)) f(context_device, cuCtxGetDevice,                                                                     \
-                               (::ondula::cuda::DeviceNumber * device)) f(context_synchronize, cuCtxSynchronize, ())               \
-                  f(memory_info, cuMemGetInfo_v2, (std::size_t* free_bytes, std::size_t* total_bytes)) f(                          \
-                      allocate,                                                                                                    \
-                      cuMemAlloc_v2,                                                                                               \
-                      (::ondula::cuda::DevicePointer * pointer,                                                                    \
-                       std::size_t                                                                                                 \
-                           bytes)) f(free, cuMemFree_v2, (::ondula::cuda::DevicePointer pointer))                                  \
-                      f(host_allocate, cuMemHostAlloc, (void** pointer, std::size_t bytes, unsigned flags)) f(                     \
-                          host_free, cuMemFreeHost,                                                                                \
-                          (void*                                                                                                   \
-                               pointer)) f(pointer_attribute, cuPointerGetAttribute,                                               \
-                                           (void* value, int attribute, ::ondula::cuda::DevicePointer pointer))                    \
-                          f(copy_to_device, cuMemcpyHtoDAsync_v2,                                                                  \
-                            (::ondula::cuda::DevicePointer to, const void* from, std::size_t bytes,                                \
-                             ::ondula::                                                                                            \
-                                 cuda::Stream stream))                                                                             \
-                              f(copy_to_host, cuMemcpyDtoHAsync_v2,                                                                \
-                                (void* to, ::ondula::cuda::DevicePointer from, std::size_t bytes,                                  \
-                                 ::ondula::                                                                                        \
-                                     cuda::                                                                                        \
-                                         Stream stream))                                                                           \
-                                  f(copy_on_device, cuMemcpyDtoDAsync_v2,                                                          \
-                                    (::ondula::cuda::DevicePointer to, ::ondula::cuda::DevicePointer from,                         \
-                                     std::size_t                                                                                   \
-                                         bytes,                                                                                    \
-                                     ::ondula::                                                                                    \
-                                         cuda::Stream stream))                                                                     \
-                                      f(fill_bytes, cuMemsetD8Async,                                                               \
-                                        (::ondula::cuda::DevicePointer to, unsigned char value,                                    \
-                                         std::size_t                                                                               \
-                                             count,                                                                                \
-                                         ::ondula::                                                                                \
-                                             cuda::                                                                                \
-                                                 Stream stream))                                                                   \
-                                          f(module_load, cuModuleLoadDataEx,                                                       \
-                                            (::ondula::cuda::Module * module, const void* image,                                   \
-                                             unsigned count,                                                                       \
-                                             int* options,                                                                         \
-                                             void** values)) f(module_unload, cuModuleUnload,                                      \
-                                                               (::ondula::cuda::Module module))                                    \
-                                              f(module_function, cuModuleGetFunction,                                              \
-                                                (                                                                                  \
-                                                    ::ondula::cuda::                                                               \
-                                                            Function *                                                             \
-                                                        function,                                                                  \
-                                                    ::ondula::cuda::                                                               \
-                                                        Module module,                                                             \
-                                                    const char*                                                                    \
-                                                        name)) f(function_attribute, cuFuncGetAttribute,                           \
-                                                                 (int* value, int attribute, ::ondula::cuda::Function function))   \
-                                                  f(occupancy, cuOccupancyMaxActiveBlocksPerMultiprocessor,                        \
-                                                    (int* blocks, ::ondula::cuda::Function function,                               \
-                                                     int threads,                                                                  \
-                                                     std::size_t                                                                   \
-                                                         shared_bytes))                                                            \
-                                                      f(launch, cuLaunchKernel,                                                    \
-                                                        (::ondula::cuda::Function function, unsigned grid_x,                       \
-                                                         unsigned grid_y,                                                          \
-                                                         unsigned grid_z,                                                          \
-                                                         unsigned block_x, unsigned block_y,                                       \
-                                                         unsigned block_z, unsigned shared_bytes,                                  \
-                                                         ::ondula::                                                                \
-                                                             cuda::Stream                                                          \
-                                                                 stream,                                                           \
-                                                         void** arguments,                                                         \
-                                                         void**                                                                    \
-                                                             extra)) f(stream_create, cuStreamCreate,                              \
-                                                                       (::ondula::cuda::Stream * stream, unsigned flags))          \
-                                                          f(stream_destroy, cuStreamDestroy_v2,                                    \
-                                                            (::ondula::cuda::                                                      \
-                                                                 Stream stream)) f(stream_synchronize,                             \
-                                                                                   cuStreamSynchronize,                            \
-                                                                                   (::ondula::cuda::Stream stream))                \
-                                                              f(stream_query, cuStreamQuery, (::ondula::cuda::Stream stream)) f(   \
-                                                                  stream_wait, cuStreamWaitEvent,                                  \
-                                                                  (::ondula::cuda::Stream stream,                                  \
-                                                                   ::ondula::                                                      \
-                                                                       cuda::                                                      \
-                                                                           Event                                                   \
-                                                                               event,                                              \
-                                                                   unsigned                                                        \
-                                                                       flags)) f(capture_begin,                                    \
-                                                                                 cuStreamBeginCapture_v2,                          \
-                                                                                 (::ondula::cuda::Stream stream, int mode))        \
-                                                                  f(capture_end, cuStreamEndCapture,                               \
-                                                                    (::ondula::cuda::Stream stream,                                \
-                                                                     ::ondula::cuda::                                              \
-                                                                             Graph *                                               \
-                                                                         graph))                                                   \
-                                                                      f(event_create, cuEventCreate,                               \
-                                                                        (::ondula::cuda::Event * event,                            \
-                                                                         unsigned                                                  \
-                                                                             flags)) f(event_destroy,                              \
-                                                                                       cuEventDestroy_v2,                          \
-                                                                                       (::ondula::cuda::Event event))              \
-                                                                          f(event_record, cuEventRecord,                           \
-                                                                            (::ondula::cuda::Event event,                          \
-                                                                             ::ondula::                                            \
-                                                                                 cuda::Stream stream))                             \
-                                                                              f(event_synchronize,                                 \
-                                                                                cuEventSynchronize,                                \
-                                                                                (::ondula::cuda::Event                             \
-                                                                                     event)) f(event_query,                        \
-                                                                                               cuEventQuery,                       \
-                                                                                               (::ondula::cuda::Event event))      \
-                                                                                  f(event_elapsed,                                 \
-                                                                                    cuEventElapsedTime,                            \
-                                                                                    (float* milliseconds,                          \
-                                                                                     ::ondula::cuda::                              \
-                                                                                         Event from,                               \
-                                                                                     ::ondula::cuda::                              \
-                                                                                         Event to))                                \
-                                                                                      f(graph_instantiate,                         \
-                                                                                        cuGraphInstantiateWithFlags,               \
-                                                                                        (::ondula::cuda::                          \
-                                                                                                 GraphExec *                       \
-                                                                                             exec,                                 \
-                                                                                         ::ondula::cuda::                          \
-                                                                                             Graph graph,                          \
-                                                                                         unsigned long long                        \
-                                                                                             flags))                               \
-                                                                                          f(graph_launch,                          \
-                                                                                            cuGraphLaunch,                         \
-                                                                                            (::ondula::cuda::GraphExec             \
-                                                                                                 exec,                             \
-                                                                                             ::ondula::                            \
-                                                                                                 cuda::Stream                      \
-                                                                                                     stream))                      \
-                                                                                              f(graph_exec_destroy,                \
-                                                                                                cuGraphExecDestroy,                \
-                                                                                                (::ondula::cuda::GraphExec         \
-                                                                                                     exec))                        \
-                                                                                                  f(graph_destroy,                 \
-                                                                                                    cuGraphDestroy,                \
-                                                                                                    (::ondula::                    \
-                                                                                                         cuda::Graph               \
-                                                                                                             graph)) f(stream_context, cuStreamGetCtx, (::ondula::cuda::Stream stream, ::ondula::cuda::Context * context))
+#define ONDULA_CUDA_DRIVER(f)                                                                                                                            \
+  f(init, cuInit, (unsigned flags)) f(driver_version, cuDriverGetVersion, (int* version)) f(                                                             \
+      error_name, cuGetErrorName,                                                                                                                        \
+      (::ondula::cuda::Result error,                                                                                                                     \
+       const char** text)) f(error_string, cuGetErrorString,                                                                                             \
+                             (::ondula::cuda::Result error,                                                                                              \
+                              const char** text)) f(device_count, cuDeviceGetCount,                                                                      \
+                                                    (int* count)) f(device_get, cuDeviceGet,                                                             \
+                                                                    (::ondula::cuda::DeviceNumber * device,                                              \
+                                                                     int ordinal))                                                                       \
+      f(device_name, cuDeviceGetName, (char* name, int size, ::ondula::cuda::DeviceNumber device)) f(                                                    \
+          device_attribute,                                                                                                                              \
+          cuDeviceGetAttribute,                                                                                                                          \
+          (int* value, int attribute,                                                                                                                    \
+           ::ondula::cuda::DeviceNumber                                                                                                                  \
+               device)) f(device_memory, cuDeviceTotalMem_v2, (std::size_t* bytes, ::ondula::cuda::DeviceNumber device))                                 \
+          f(primary_retain, cuDevicePrimaryCtxRetain, (::ondula::cuda::Context * context, ::ondula::cuda::DeviceNumber device)) f(                       \
+              primary_release, cuDevicePrimaryCtxRelease_v2,                                                                                             \
+              (::ondula::cuda::DeviceNumber                                                                                                              \
+                   device)) f(context_push, cuCtxPushCurrent_v2, (::ondula::cuda::Context context))                                                      \
+              f(context_pop, cuCtxPopCurrent_v2, (::ondula::cuda::Context * context)) f(                                                                 \
+                  context_current,                                                                                                                       \
+                  cuCtxGetCurrent,                                                                                                                       \
+                  (::ondula::cuda::Context *                                                                                                             \
+                   context)) f(context_device, cuCtxGetDevice,                                                                                           \
+                               (::ondula::cuda::DeviceNumber * device)) f(context_synchronize, cuCtxSynchronize, ())                                     \
+                  f(memory_info, cuMemGetInfo_v2, (std::size_t* free_bytes, std::size_t* total_bytes)) f(                                                \
+                      allocate,                                                                                                                          \
+                      cuMemAlloc_v2,                                                                                                                     \
+                      (::ondula::cuda::DevicePointer * pointer,                                                                                          \
+                       std::size_t                                                                                                                       \
+                           bytes)) f(free, cuMemFree_v2, (::ondula::cuda::DevicePointer pointer))                                                        \
+                      f(host_allocate, cuMemHostAlloc, (void** pointer, std::size_t bytes, unsigned flags)) f(                                           \
+                          host_free, cuMemFreeHost,                                                                                                      \
+                          (void*                                                                                                                         \
+                               pointer)) f(pointer_attribute, cuPointerGetAttribute,                                                                     \
+                                           (void* value, int attribute, ::ondula::cuda::DevicePointer pointer))                                          \
+                          f(copy_to_device, cuMemcpyHtoDAsync_v2,                                                                                        \
+                            (::ondula::cuda::DevicePointer to, const void* from, std::size_t bytes,                                                      \
+                             ::ondula::                                                                                                                  \
+                                 cuda::                                                                                                                  \
+                                     Stream stream)) f(copy_to_host, cuMemcpyDtoHAsync_v2,                                                               \
+                                                       (void* to, ::ondula::cuda::DevicePointer from, std::size_t bytes, ::ondula::cuda::Stream stream)) \
+                              f(copy_on_device, cuMemcpyDtoDAsync_v2,                                                                                    \
+                                (::ondula::cuda::DevicePointer to, ::ondula::cuda::DevicePointer from,                                                   \
+                                 std::size_t                                                                                                             \
+                                     bytes,                                                                                                              \
+                                 ::ondula::                                                                                                              \
+                                     cuda::Stream stream))                                                                                               \
+                                  f(fill_bytes, cuMemsetD8Async,                                                                                         \
+                                    (::ondula::cuda::DevicePointer to, unsigned char value,                                                              \
+                                     std::size_t                                                                                                         \
+                                         count,                                                                                                          \
+                                     ::ondula::                                                                                                          \
+                                         cuda::Stream stream))                                                                                           \
+                                      f(module_load, cuModuleLoadDataEx,                                                                                 \
+                                        (::ondula::cuda::Module * module, const void* image, unsigned count,                                             \
+                                         int* options,                                                                                                   \
+                                         void** values)) f(module_unload, cuModuleUnload,                                                                \
+                                                           (::ondula::cuda::Module module))                                                              \
+                                          f(module_function, cuModuleGetFunction,                                                                        \
+                                            (                                                                                                            \
+                                                ::ondula::cuda::                                                                                         \
+                                                        Function *                                                                                       \
+                                                    function,                                                                                            \
+                                                ::ondula::cuda::                                                                                         \
+                                                    Module module,                                                                                       \
+                                                const char*                                                                                              \
+                                                    name)) f(function_attribute, cuFuncGetAttribute,                                                     \
+                                                             (int* value, int attribute, ::ondula::cuda::Function function))                             \
+                                              f(occupancy, cuOccupancyMaxActiveBlocksPerMultiprocessor,                                                  \
+                                                (int* blocks, ::ondula::cuda::Function function,                                                         \
+                                                 int threads,                                                                                            \
+                                                 std::size_t                                                                                             \
+                                                     shared_bytes))                                                                                      \
+                                                  f(launch, cuLaunchKernel,                                                                              \
+                                                    (::ondula::cuda::Function function, unsigned grid_x,                                                 \
+                                                     unsigned grid_y,                                                                                    \
+                                                     unsigned grid_z,                                                                                    \
+                                                     unsigned block_x,                                                                                   \
+                                                     unsigned block_y,                                                                                   \
+                                                     unsigned block_z,                                                                                   \
+                                                     unsigned shared_bytes,                                                                              \
+                                                     ::ondula::                                                                                          \
+                                                         cuda::Stream stream,                                                                            \
+                                                     void** arguments,                                                                                   \
+                                                     void**                                                                                              \
+                                                         extra)) f(stream_create, cuStreamCreate,                                                        \
+                                                                   (::ondula::cuda::Stream * stream, unsigned                                            \
+                                                                                                         flags))                                         \
+                                                      f(stream_destroy, cuStreamDestroy_v2,                                                              \
+                                                        (::ondula::cuda::                                                                                \
+                                                             Stream stream)) f(stream_synchronize,                                                       \
+                                                                               cuStreamSynchronize,                                                      \
+                                                                               (::ondula::cuda::Stream stream))                                          \
+                                                          f(stream_query, cuStreamQuery, (::ondula::cuda::Stream stream)) f(                             \
+                                                              stream_wait, cuStreamWaitEvent,                                                            \
+                                                              (::ondula::cuda::Stream stream,                                                            \
+                                                               ::ondula::                                                                                \
+                                                                   cuda::                                                                                \
+                                                                       Event                                                                             \
+                                                                           event,                                                                        \
+                                                               unsigned                                                                                  \
+                                                                   flags)) f(capture_begin,                                                              \
+                                                                             cuStreamBeginCapture_v2,                                                    \
+                                                                             (::ondula::cuda::Stream stream,                                             \
+                                                                              int mode))                                                                 \
+                                                              f(capture_end, cuStreamEndCapture,                                                         \
+                                                                (::ondula::cuda::Stream stream,                                                          \
+                                                                 ::ondula::cuda::                                                                        \
+                                                                         Graph *                                                                         \
+                                                                     graph))                                                                             \
+                                                                  f(event_create, cuEventCreate,                                                         \
+                                                                    (::ondula::cuda::Event * event,                                                      \
+                                                                     unsigned                                                                            \
+                                                                         flags)) f(event_destroy,                                                        \
+                                                                                   cuEventDestroy_v2,                                                    \
+                                                                                   (::ondula::cuda::Event event))                                        \
+                                                                      f(event_record, cuEventRecord,                                                     \
+                                                                        (::ondula::cuda::Event event,                                                    \
+                                                                         ::ondula::                                                                      \
+                                                                             cuda::Stream stream))                                                       \
+                                                                          f(event_synchronize,                                                           \
+                                                                            cuEventSynchronize,                                                          \
+                                                                            (::ondula::cuda::Event                                                       \
+                                                                                 event)) f(event_query,                                                  \
+                                                                                           cuEventQuery,                                                 \
+                                                                                           (::ondula::cuda::Event event))                                \
+                                                                              f(event_elapsed,                                                           \
+                                                                                cuEventElapsedTime,                                                      \
+                                                                                (float* milliseconds,                                                    \
+                                                                                 ::ondula::                                                              \
+                                                                                     cuda::Event                                                         \
+                                                                                         from,                                                           \
+                                                                                 ::ondula::cuda::                                                        \
+                                                                                     Event to))                                                          \
+                                                                                  f(graph_instantiate,                                                   \
+                                                                                    cuGraphInstantiateWithFlags,                                         \
+                                                                                    (::ondula::cuda::                                                    \
+                                                                                             GraphExec *                                                 \
+                                                                                         exec,                                                           \
+                                                                                     ::ondula::cuda::                                                    \
+                                                                                         Graph graph,                                                    \
+                                                                                     unsigned long long                                                  \
+                                                                                         flags))                                                         \
+                                                                                      f(graph_launch,                                                    \
+                                                                                        cuGraphLaunch,                                                   \
+                                                                                        (                                                                \
+                                                                                            ::ondula::                                                   \
+                                                                                                cuda::GraphExec                                          \
+                                                                                                    exec,                                                \
+                                                                                            ::ondula::cuda::                                             \
+                                                                                                Stream                                                   \
+                                                                                                    stream))                                             \
+                                                                                          f(graph_exec_destroy,                                          \
+                                                                                            cuGraphExecDestroy,                                          \
+                                                                                            (                                                            \
+                                                                                                ::ondula::                                               \
+                                                                                                    cuda::GraphExec                                      \
+                                                                                                        exec))                                           \
+                                                                                              f(graph_destroy,                                           \
+                                                                                                cuGraphDestroy,                                          \
+                                                                                                (::ondula::cuda::Graph                                   \
+                                                                                                     graph))                                             \
+                                                                                                  f(stream_context,                                      \
+                                                                                                    cuStreamGetCtx,                                      \
+                                                                                                    (::ondula::                                          \
+                                                                                                         cuda::Stream                                    \
+                                                                                                             stream,                                     \
+                                                                                                     ::ondula::cuda::                                    \
+                                                                                                             Context *                                   \
+                                                                                                         context))
 
 }  // namespace ondula::cuda

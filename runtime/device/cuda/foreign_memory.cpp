@@ -42,9 +42,10 @@ void require_device_memory(Session& session, const std::string& what, const Cons
   const std::int64_t bytes = element_bytes(view.dtype);
   const int first = device_of(session, at(view.data, 0));
   if (first < 0) {
-    throw UserError(fmt::format("{}: {} is no address of device memory; allowed: memory of CUDA device {}, or "
-                                "MemoryKind::host",
-                                what, fmt::ptr(view.data), session.number()));
+    throw UserError(
+        fmt::format("{}: {} is no address of device memory; allowed: memory of CUDA device {}, or "
+                    "MemoryKind::host",
+                    what, fmt::ptr(view.data), session.number()));
   }
   if (first != session.number()) {
     throw UserError(fmt::format("{}: {} is memory of CUDA device {}; the run is on device {}", what,
@@ -52,8 +53,8 @@ void require_device_memory(Session& session, const std::string& what, const Cons
   }
   for (const std::int64_t place : {places.lowest(), places.highest()}) {
     if (device_of(session, at(view.data, place * bytes)) != first)
-      throw UserError(fmt::format("{}: shape ({}) with strides ({}) leaves the memory that {} points to", what,
-                                  fmt::join(places.shape(), ", "), fmt::join(places.strides(), ", "),
+      throw UserError(fmt::format("{}: shape ({}) with strides ({}) leaves the memory that {} points to",
+                                  what, fmt::join(places.shape(), ", "), fmt::join(places.strides(), ", "),
                                   fmt::ptr(view.data)));
   }
 }
@@ -108,7 +109,8 @@ std::vector<double> read_foreign(Device& device, const std::string& what, const 
   const Scope scope(*device.session());
   require_device_memory(*device.session(), what, view, places);
   wait_for_caller(device);
-  return view.dtype == DType::float32 ? read<float>(device, view, places) : read<double>(device, view, places);
+  return view.dtype == DType::float32 ? read<float>(device, view, places)
+                                      : read<double>(device, view, places);
 }
 
 void write_foreign(Device& device, const std::string& what, std::span<const double> values,
@@ -117,8 +119,9 @@ void write_foreign(Device& device, const std::string& what, std::span<const doub
   if (places.count() == 0) return;
   places.require_distinct(what);
   if (places.run_axis() < 0) {
-    throw UserError(fmt::format("{}: shape ({}) with strides ({}) on a device; allowed: one axis with stride 1",
-                                what, fmt::join(places.shape(), ", "), fmt::join(places.strides(), ", ")));
+    throw UserError(
+        fmt::format("{}: shape ({}) with strides ({}) on a device; allowed: one axis with stride 1", what,
+                    fmt::join(places.shape(), ", "), fmt::join(places.strides(), ", ")));
   }
   const Scope scope(*device.session());
   require_device_memory(*device.session(), what, view, places);
@@ -134,9 +137,10 @@ void require_host(Device& device, const std::string& what, const ConstArrayView&
   const Scope scope(*device.session());
   const int number = device_of(*device.session(), at(view.data, 0));
   if (number < 0) return;
-  throw UserError(fmt::format("{}: {} is an address on CUDA device {}; allowed: host memory, or "
-                              "MemoryKind::device",
-                              what, fmt::ptr(view.data), number));
+  throw UserError(
+      fmt::format("{}: {} is an address on CUDA device {}; allowed: host memory, or "
+                  "MemoryKind::device",
+                  what, fmt::ptr(view.data), number));
 }
 
 }  // namespace ondula::cuda

@@ -63,9 +63,9 @@ void Session::require_stream(Stream stream) {
   if (try_call(result::invalid_handle, functions().stream_context, stream, &of) == result::success &&
       of == context_)
     return;
-  throw UserError(fmt::format(
-      "the stream that was given is none of the context that the run is in, {} of CUDA device {}",
-      given_ ? "the one given" : "the primary context", number_));
+  throw UserError(
+      fmt::format("the stream that was given is none of the context that the run is in, {} of CUDA device {}",
+                  given_ ? "the one given" : "the primary context", number_));
 }
 
 Session::~Session() {
@@ -87,9 +87,10 @@ void Session::fail(Result result, const char* call, const std::string& arguments
                                        failure_text(*driver_, result, call, arguments));
   if (!is_sticky(result)) throw DeviceError(text, call, result);
   abandon(text);
-  throw DeviceError(text + (given_ ? ". The context that was given is lost with what it held: give another one"
-                                   : ". What was on the device is lost; the next run begins anew"),
-                    call, result);
+  throw DeviceError(
+      text + (given_ ? ". The context that was given is lost with what it held: give another one"
+                     : ". What was on the device is lost; the next run begins anew"),
+      call, result);
 }
 
 /// Letting go at once makes room for a new context where nobody else holds the broken one: the driver then

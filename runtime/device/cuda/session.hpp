@@ -15,9 +15,10 @@ namespace ondula::cuda {
 /// What the driver tells of device `number`. Throws UserError where there is none, listing those there are.
 const DeviceFacts& require_device(const Driver& driver, int number);
 
-/// One device's primary context, retained while this lives, or a context of the caller's. After an error that loses the context the session
-/// is dead: the context is let go at once, every later call throws without touching the driver, and handles
-/// are dropped. Not for two threads at once; sessions of several threads are independent.
+/// One device's primary context, retained while this lives, or a context of the caller's. After an error that
+/// loses the context the session is dead: the context is let go at once, every later call throws without
+/// touching the driver, and handles are dropped. Not for two threads at once; sessions of several threads are
+/// independent.
 class Session {
  public:
   /// `given`: the caller's context, which is neither retained nor given back; null: the primary one. Throws

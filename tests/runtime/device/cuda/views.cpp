@@ -195,12 +195,11 @@ TEST_CASE("device pointers: a model in any layout gives the bits of the same val
         Propagator propagator = problem.propagator();
         propagator.set_model("vp", 1500.0);
         // On its way still when the Propagator is given it.
-        void* const data =
-            dtype == DType::float32
-                ? memory.put(laid_out<float>(vp, shape, layout.strides, layout.origin, size))
-                : memory.put(laid_out<double>(vp, shape, layout.strides, layout.origin, size));
-        propagator.set_model("vp", ConstArrayView{static_cast<char*>(data) + layout.origin * real, shape, dtype,
-                                                  MemoryKind::device, layout.strides});
+        void* const data = dtype == DType::float32
+                               ? memory.put(laid_out<float>(vp, shape, layout.strides, layout.origin, size))
+                               : memory.put(laid_out<double>(vp, shape, layout.strides, layout.origin, size));
+        propagator.set_model("vp", ConstArrayView{static_cast<char*>(data) + layout.origin * real, shape,
+                                                  dtype, MemoryKind::device, layout.strides});
         CHECK(differences(propagator.forward(problem.shots), expected).empty());
       }
     }
@@ -252,15 +251,15 @@ TEST_CASE("host arrays with strides, of either type, on any backend") {
     const std::size_t size = static_cast<std::size_t>(2 * shape[0] * shape[1]);
     const std::vector<float> memory = laid_out<float>(vp, shape, {2, 2 * shape[0]}, 0, size);
     propagator.set_model("vp", 1500.0);
-    propagator.set_model("vp", ConstArrayView{memory.data(), shape, DType::float32, MemoryKind::host,
-                                              {2, 2 * shape[0]}});
+    propagator.set_model(
+        "vp", ConstArrayView{memory.data(), shape, DType::float32, MemoryKind::host, {2, 2 * shape[0]}});
     CHECK(differences(propagator.forward(problem.shots), expected).empty());
     std::vector<double> copy(vp.size());
     propagator.write(vp, {copy.data(), shape, DType::float64});
     CHECK(copy == vp);
     CHECK(holds(message_of<UserError>([&] {
-                  propagator.set_model("vp", ConstArrayView{memory.data(), shape, DType::float32,
-                                                            MemoryKind::device});
+                  propagator.set_model(
+                      "vp", ConstArrayView{memory.data(), shape, DType::float32, MemoryKind::device});
                 }),
                 "device memory belongs to the backends cuda and cuda-sim"));
   }
@@ -293,7 +292,8 @@ TEST_CASE("what is no array: null, another shape, strides that meet, a host addr
   cuda::Context second = nullptr;
   REQUIRE(driver.context_create(&second, 0, 1) == 0);
   const cuda::DevicePointer there = driver.allocate_bytes(static_cast<std::size_t>(count) * sizeof(float));
-  CHECK(holds(said(device(reinterpret_cast<void*>(there))), "is memory of CUDA device 1; the run is on device 0"));
+  CHECK(holds(said(device(reinterpret_cast<void*>(there))),
+              "is memory of CUDA device 1; the run is on device 0"));
   REQUIRE(driver.free(there) == 0);
   REQUIRE(driver.context_destroy(second) == 0);
   const std::vector<double> values(static_cast<std::size_t>(count), 1);
@@ -301,7 +301,8 @@ TEST_CASE("what is no array: null, another shape, strides that meet, a host addr
     return message_of<UserError>([&] { propagator.write(values, view); });
   };
   CHECK(holds(written({data, shape, DType::float32, MemoryKind::device, {0, 1}}), "elements share places"));
-  CHECK(holds(written({data, {count / 2, 1}, DType::float32, MemoryKind::device, {2, 1}}), "values for shape"));
+  CHECK(
+      holds(written({data, {count / 2, 1}, DType::float32, MemoryKind::device, {2, 1}}), "values for shape"));
   std::vector<double> half(static_cast<std::size_t>(count / 2), 1);
   CHECK(holds(message_of<UserError>([&] {
                 propagator.write(half, {data, {count / 2}, DType::float32, MemoryKind::device, {2}});
