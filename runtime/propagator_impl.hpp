@@ -56,6 +56,8 @@ class Propagator::Impl {
   void set_model(const std::string& name, std::span<const double> values);
   void set_model(const std::string& name, double value);
   void set_initial(const std::string& name, std::span<const double> values);
+  /// Null where there is none.
+  device::Device* sound_device() const;
   /// Of the grid's shape.
   std::vector<double> read_nodes(const std::string& what, const ConstArrayView& from);
   std::vector<double> read(const std::string& what, const ConstArrayView& from);
