@@ -18,11 +18,6 @@ std::size_t Propagator::Impl::engine_bytes(const passes::Compilation& compilatio
                                points_at_once(points, batch));
 }
 
-/// On the way back receivers inject, and each tap of a source is looked at, at every step.
-loop::PointCounts Propagator::Impl::points_back(const loop::PointCounts& ahead) {
-  return {ahead.rows, ahead.row_taps, ahead.source_taps, ahead.source_taps};
-}
-
 /// Each source feeds the tangents of what it feeds as well (born_points.hpp).
 void Propagator::Impl::count_tangents() {
   for (std::size_t s = 0; s < counts_.size(); ++s) {
@@ -41,23 +36,28 @@ void Propagator::Impl::count_tangents() {
 
 /// Slopes of receivers are sampled; on the way back receivers inject, and the adjoints of what a source feeds
 /// are looked at in each of its taps (adjoint_points.hpp).
-void Propagator::Impl::count_way_back() {
-  const ir::Adjoint& adjoint = adjoint_->compilation.adjoint;
-  for (std::size_t s = 0; s < counts_.size(); ++s) {
-    const ShotCounts& own = shot_counts_[s];
-    loop::PointCounts back{own.points.rows, own.points.row_taps, 0, 0};
-    for (const ir::Operation& operation : adjoint.forward.operations) {
-      const auto* injection = std::get_if<ir::Injection>(&operation);
-      const auto fed = injection == nullptr ? own.fed.end() : own.fed.find(injection->source);
-      if (fed == own.fed.end()) continue;
-      for (const ir::AdjointVariable& variable : adjoint.variables) {
-        if (variable.field == injection->field) back.rows += fed->second.second * variable.value.terms.size();
-      }
+std::pair<loop::PointCounts, loop::PointCounts> Propagator::Impl::both_ways(const ir::Adjoint& adjoint,
+                                                                            const ShotCounts& shot) {
+  loop::PointCounts ahead = shot.points, back{shot.points.rows, shot.points.row_taps, 0, 0};
+  ahead.rows += shot.slope_rows;
+  ahead.row_taps += shot.slope_taps;
+  for (const ir::Operation& operation : adjoint.forward.operations) {
+    const auto* injection = std::get_if<ir::Injection>(&operation);
+    const auto fed = injection == nullptr ? shot.fed.end() : shot.fed.find(injection->source);
+    if (fed == shot.fed.end()) continue;
+    for (const ir::AdjointVariable& variable : adjoint.variables) {
+      if (variable.field == injection->field) back.rows += fed->second.second * variable.value.terms.size();
     }
-    back.row_taps = back.rows;
+  }
+  back.row_taps = back.rows;
+  return {ahead, back};
+}
+
+void Propagator::Impl::count_way_back() {
+  for (std::size_t s = 0; s < counts_.size(); ++s) {
+    const auto [ahead, back] = both_ways(adjoint_->compilation.adjoint, shot_counts_[s]);
+    counts_[s] = ahead;
     counts_back_.push_back(back);
-    counts_[s].rows += own.slope_rows;
-    counts_[s].row_taps += own.slope_taps;
   }
 }
 

@@ -112,7 +112,7 @@ class Propagator::Impl {
   /// Host bytes of taps, wavelets and records at their peak over the shots, of which `batch` run at once.
   std::size_t shots_bytes(std::span<const Shot> shots, std::span<const PointBytes> points,
                           std::int64_t batch) const;
-  void estimate_gradient(Estimate& e, std::span<const loop::PointCounts> points) const;
+  void estimate_gradient(Estimate& e, std::span<const PointBytes> points) const;
 
   // propagator_batch.cpp
   /// Device bytes of an engine for so many of the shots at once, every `every`-th of whose steps is sampled.
@@ -123,7 +123,9 @@ class Propagator::Impl {
                                                      std::int64_t batch, std::int64_t steps, int substeps,
                                                      std::span<const loop::PointCounts> ahead,
                                                      std::span<const loop::PointCounts> back) const;
-  static loop::PointCounts points_back(const loop::PointCounts& ahead);
+  /// What the two engines of a gradient have of a shot.
+  static std::pair<loop::PointCounts, loop::PointCounts> both_ways(const ir::Adjoint& adjoint,
+                                                                   const ShotCounts& shot);
   /// Adds to the present call's counts what a tangent's step, or a gradient, has besides.
   void count_tangents();
   void count_way_back();

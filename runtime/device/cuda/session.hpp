@@ -86,7 +86,8 @@ class Session {
       abandon({});
     }
   }
-  /// Takes the caller's context, after a look at whose it is. Throws UserError where it is none of the device's.
+  /// Takes the caller's context, after a look at whose it is. Throws UserError where it is none of the
+  /// device's.
   void adopt(Context given);
   /// Makes the context current, for dispose(): false where that cannot be, or the session is dead.
   bool push() noexcept;

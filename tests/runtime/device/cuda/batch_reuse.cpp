@@ -230,4 +230,35 @@ TEST_CASE("shots at once: whatever room there is beyond one shot's, a call finds
   }
 }
 
+TEST_CASE(
+    "B15: an elastic gradient's bytes: what points have on the way back, and at a free surface, counts") {
+  ONDULA_NEEDS_STAND_IN();
+  const SimDriver driver(untouched());
+  const auto compiler = sim_compiler();
+  for (const char* faces : {"l", "flll"}) {
+    for (const bool sources : {true, false}) {
+      CAPTURE(faces);
+      CAPTURE(sources);
+      Setting setting = setting_of("elastic");
+      setting.faces = faces;
+      Problem problem = on(random_problem(setting), Backend::cuda_sim, compiler);
+      const Shot shot = problem.shots[0];
+      for (int k = 0; k < 10; ++k) {
+        Shot& own = problem.shots[0];
+        if (sources)
+          own.sources.insert(own.sources.end(), shot.sources.begin(), shot.sources.end());
+        else
+          own.receivers.insert(own.receivers.end(), shot.receivers.begin(), shot.receivers.end());
+      }
+      problem.shots.resize(3, problem.shots[0]);
+      Propagator propagator = problem.propagator();
+      const Estimate estimate = propagator.estimate(problem.shots);
+      CHECK(estimate.gradient_shots_at_once == 3);
+      static_cast<void>(propagator.gradient(problem.shots, squares()));
+      CHECK(static_cast<double>(estimate.gradient_device_bytes) ==
+            doctest::Approx(static_cast<double>(propagator.device_bytes_peak())).epsilon(0.05));
+    }
+  }
+}
+
 }  // namespace ondula::test
