@@ -17,6 +17,7 @@
 #include "runtime/gradient.hpp"
 #include "runtime/jit/cache_options.hpp"
 #include "runtime/state.hpp"
+#include "runtime/storage/storage_plan.hpp"
 #include "runtime/types.hpp"
 
 namespace ondula {
@@ -42,12 +43,6 @@ struct Progress {
   std::int64_t step = 0, steps = 0;
 };
 
-/// What a run keeps of its steps, so that a gradient can be had.
-enum class Storage {
-  full,  ///< what the gradient needs of every step
-  none   ///< nothing: a gradient is refused
-};
-
 /// Everything of a run besides equation, grid and shots.
 struct PropagatorOptions {
   double t0 = 0;                ///< s
@@ -58,8 +53,8 @@ struct PropagatorOptions {
   DType dtype = DType::float32;
   Backend backend = Backend::host;
   Absorb absorb;
-  Storage storage = Storage::full;
-  int threads = 0;  ///< 0: one per core
+  StoragePlan storage;  ///< what a gradient's forward run keeps, and where
+  int threads = 0;      ///< 0: one per core
   jit::CacheOptions cache;
   /// Shared by propagators of one process so that each text is compiled, and each failure found, once; unset:
   /// one of its own, over `cache`.

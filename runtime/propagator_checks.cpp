@@ -94,7 +94,7 @@ std::size_t Propagator::Impl::shots_bytes(std::span<const Shot> shots, std::span
 }
 
 void Propagator::Impl::estimate_gradient(Estimate& e, std::span<const PointBytes> points) const {
-  if (options_.storage == Storage::none) {
+  if (options_.storage.keep == Storage::none) {
     e.gradient_refusal = "its storage is off";
     return;
   }

@@ -133,7 +133,7 @@ Gradient Propagator::Impl::gradient(std::span<const Shot> shots, const MisfitFun
 }
 
 void Propagator::Impl::require_gradient(const GradientOptions& options) const {
-  if (options_.storage == Storage::none) {
+  if (options_.storage.keep == Storage::none) {
     throw UserError(
         "a gradient needs what the forward run kept, and its storage is off (memory mode none): "
         "take full");

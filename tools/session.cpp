@@ -44,7 +44,7 @@ PropagatorOptions propagator_options(const io::Job& job, const io::Survey& surve
   options.device = job.device;
   options.tune = job.tune;
   options.absorb = survey.absorb;
-  options.storage = job.memory.mode == io::MemorySpec::Mode::none ? Storage::none : Storage::full;
+  options.storage.keep = job.memory.mode == io::MemorySpec::Mode::none ? Storage::none : Storage::full;
   options.shot_batch = job.memory.shot_batch;
   // On the host the estimate is held against it before anything runs.
   const auto limit = job.memory.limits.find("device");

@@ -121,7 +121,7 @@ TEST_CASE("Born: perturbations of unknown parameters, of another size, or not fi
   check_mentions(of(setup.perturbation), {"no field w"});
   setup.problem.shots[0].receivers.erase(setup.problem.shots[0].receivers.begin());
   CHECK(propagator.born(setup.shots(), setup.perturbation)[0].at("u").receivers == 2);
-  setup.problem.options.storage = Storage::none;
+  setup.problem.options.storage.keep = Storage::none;
   Propagator without = setup.propagator();
   CHECK(without.born(setup.shots(), setup.perturbation).size() == 1);
   check_mentions(refusal([&] { without.gauss_newton(setup.shots(), setup.perturbation); }),

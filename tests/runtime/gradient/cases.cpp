@@ -150,7 +150,7 @@ TEST_CASE("B20: a gradient where nothing is stored is refused") {
   Setting s;
   s.backend = Backend::reference;
   Problem p = random_problem(s);
-  p.options.storage = Storage::none;
+  p.options.storage.keep = Storage::none;
   const LeastSquares misfit(p);
   Propagator propagator = p.propagator();
   CHECK_THROWS_WITH_AS(propagator.gradient(p.shots, misfit.function()),

@@ -37,7 +37,7 @@ TEST_CASE("estimate says why there is no gradient") {
   Setting s;
   s.backend = Backend::host;
   Problem p = random_problem(s);
-  p.options.storage = Storage::none;
+  p.options.storage.keep = Storage::none;
   p.options.compile_later = true;
   const Propagator propagator = p.propagator();
   const Estimate estimate = propagator.estimate(p.shots);
