@@ -75,7 +75,7 @@ Gradient Propagator::Impl::gradient(std::span<const Shot> shots, const std::vect
 Gradient Propagator::Impl::gradient(std::span<const Shot> shots, const MisfitFunction& misfit,
                                     const GradientOptions& options) {
   require_gradient(options);
-  const Limits now = begin_run(shots, std::nullopt);
+  const Limits now = begin_run(shots, std::nullopt, true);
   timings_.keeping = timings_.backward = timings_.chain = 0;
   timings_.steps_again = 0;
   substeps_ = substeps(now);
@@ -140,7 +140,7 @@ void Propagator::Impl::require_gradient(const GradientOptions& options) const {
         "a gradient needs what the forward run kept, and its storage is off (memory mode none): "
         "take full");
   }
-  static_cast<void>(storage::predict(options_.storage.checkpoints, options_.steps));
+  static_cast<void>(storage_cost(options_.steps, 1));
   for (const std::string& name : options.parameters) static_cast<void>(find_parameter(name));
   if (options_.storage.steps == Tier::disk || options_.storage.states == Tier::disk)
     static_cast<void>(storage::scratch_folder(options_.storage.scratch));
@@ -182,10 +182,12 @@ void Propagator::Impl::ready_adjoint(const GradientOptions& options) {
   }
   Adjoint& own = *adjoint_;
   own.require_room(domain_);
+  count_way_back();
   const auto bytes = [&](std::int64_t batch) {
-    return gradient_bytes(own.compilation, batch, steps_, substeps_, counts_).device;
+    return gradient_bytes(own.compilation, batch, steps_, substeps_, counts_, counts_back_).device;
   };
   const std::int64_t wanted = choose_batch(counts_.size(), bytes);
+  if (own.keep && too_large(own.shots, wanted, bytes)) own.release();
   own.batch = with_room(wanted, [&](std::int64_t batch) {
     if (batch < wanted) own.release();
     ready_adjoint_engines(batch);
@@ -194,7 +196,7 @@ void Propagator::Impl::ready_adjoint(const GradientOptions& options) {
 
 void Propagator::Impl::ready_adjoint_engines(std::int64_t batch) {
   Adjoint& own = *adjoint_;
-  own.cost = storage::predict(options_.storage.checkpoints, steps_);
+  own.cost = storage_cost(steps_, substeps_);
   const std::int64_t slots = own.cost.longest * substeps_ + 1;
   const bool kept =
       own.history && own.history->slots() == slots && own.states && own.states->count() == own.cost.states;
@@ -223,14 +225,16 @@ void Propagator::Impl::ready_adjoint_engines(std::int64_t batch) {
   if (!kept || !own.history) {
     own.states.reset();
     own.history.reset();  // before there is room for another
-    own.history =
-        own.keep->make_history(own.compilation.adjoint.saves, slots,
-                               {options_.storage.steps, options_.storage.scratch, options_.scratch_files});
-    make_states(own);
-    require_room_for_points(batch, true);
+    const StoragePlan& plan = options_.storage;
+    own.history = own.keep->make_history(own.compilation.adjoint.saves, slots,
+                                         {plan.steps, plan.scratch, options_.scratch_files});
+    own.states.emplace(*own.keep, own.cost.states,
+                       loop::HistoryTier{plan.states, plan.scratch, options_.scratch_files});
+    require_room_for_points(batch);
   }
   if (own.schedule.empty() || own.steps != steps_ * substeps_)
-    own.schedule = storage::make_schedule(options_.storage.checkpoints, steps_);
+    own.schedule =
+        storage::make_schedule(options_.storage.checkpoints, steps_, storage::revolve_stretch(substeps_));
   own.steps = steps_ * substeps_;
 }
 
@@ -244,6 +248,7 @@ Records Propagator::Impl::run_keeping(GradientBatch& batch) {
     batch.slopes.emplace_back(slopes, std::vector<double>(static_cast<std::size_t>(steps_), 0.0));
   }
   BatchRecorder recorder(batch.shots, steps_, widths);
+  own.states->begin();
   own.history->reset();
   own.keep->stand(*own.history, 0);
   start_shot(*own.keep);
