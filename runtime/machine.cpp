@@ -18,7 +18,9 @@
 #include "runtime/jit/nvrtc.hpp"
 #include "runtime/loop/cuda_engine.hpp"
 #include "runtime/loop/cuda_meter.hpp"
+#include "runtime/loop/cuda_tier.hpp"
 #include "runtime/loop/present.hpp"
+#include "runtime/loop/tiered_history.hpp"
 #include "runtime/shot_batch.hpp"
 
 namespace ondula {
@@ -195,6 +197,20 @@ std::size_t Machine::history_bytes(const passes::Compilation& compilation, const
                                    int least_halo, std::int64_t shots, std::size_t buffers) const {
   if (!cuda()) return loop::history_slot_bytes(compilation, domain, options_.dtype, least_halo, buffers);
   return loop::cuda_history_bytes(compilation, domain, options_.dtype, least_halo, shots, buffers);
+}
+
+TierBytes Machine::tiered_bytes(Tier tier, std::int64_t slots, std::size_t slot_bytes) const {
+  const std::int64_t window =
+      cuda() ? loop::cuda_window(tier, slots, slot_bytes) : loop::host_window(tier, slots);
+  if (window == slots) return {static_cast<std::size_t>(slots) * slot_bytes, 0, 0};
+  storage::BlobOptions options;
+  options.count = slots;
+  options.bytes = slot_bytes;
+  options.tier = tier;
+  if (cuda() && tier == Tier::disk) options.staging = loop::cuda_tier_staging(slot_bytes);
+  const storage::BlobBytes below = storage::blob_bytes(options);
+  const std::size_t held = cuda() ? slot_bytes : storage::blob_room(tier, slot_bytes);
+  return {static_cast<std::size_t>(window) * held, below.host, below.disk};
 }
 
 std::size_t Machine::state_bytes(const passes::Compilation& compilation, const ir::Domain& domain,

@@ -43,6 +43,11 @@ struct StepKernels {
   void add_shapes(std::vector<LaunchShape>& shapes) const;
 };
 
+/// Bytes on the device, and below it.
+struct TierBytes {
+  std::size_t device = 0, host = 0, disk = 0;
+};
+
 /// What `backend` lacks on this machine, and what to do; empty where it can run. Opens drivers and NVRTC.
 std::string backend_problem(Backend backend);
 
@@ -94,6 +99,8 @@ class Machine {
   /// Of so many buffers of a history.
   std::size_t history_bytes(const passes::Compilation& compilation, const ir::Domain& domain, int least_halo,
                             std::int64_t shots, std::size_t buffers) const;
+  /// Of a history of so many slots of so many bytes each, of which some may lie elsewhere.
+  TierBytes tiered_bytes(Tier tier, std::int64_t slots, std::size_t slot_bytes) const;
   /// Of a state of an engine.
   std::size_t state_bytes(const passes::Compilation& compilation, const ir::Domain& domain, int least_halo,
                           std::int64_t shots) const;

@@ -116,7 +116,9 @@ struct Estimate {
   /// equation has no adjoint, as `gradient_refusal` says.
   std::size_t gradient_device_bytes = 0;
   std::int64_t gradient_shots_at_once = 1;
-  std::size_t history_bytes = 0;     ///< of them, what is kept of the steps of a stretch
+  std::size_t history_bytes = 0;  ///< of them, what is kept of the steps of a stretch
+  /// What lies below the device: of the host's memory, what is on its way to a disk included, and on disk.
+  std::size_t gradient_host_bytes = 0, gradient_disk_bytes = 0;
   std::size_t checkpoint_bytes = 0;  ///< of states, on the tier that they lie on
   std::int64_t steps_again = 0;      ///< that a shot's checkpoints have run again, substeps counted
   std::string gradient_refusal;

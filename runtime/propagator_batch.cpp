@@ -76,17 +76,24 @@ Propagator::Impl::GradientBytes Propagator::Impl::gradient_bytes(
   const storage::Cost cost = storage_cost(steps, substeps);
   const int halo =
       std::max(loop::common_halo(both.forward.kernels), loop::common_halo(both.backward.kernels));
-  const auto slots = static_cast<std::size_t>(cost.longest * substeps + 1);
   const loop::PointCounts ahead = points_at_once(points, batch);
   const loop::PointCounts back = points_at_once(points_of_back, batch);
-  GradientBytes bytes;
-  bytes.history =
-      machine_.history_bytes(both.forward, domain_, halo, batch, slots * both.adjoint.saves.size());
-  bytes.states =
-      static_cast<std::size_t>(cost.states) * machine_.state_bytes(both.forward, domain_, halo, batch);
+  const TierBytes history = machine_.tiered_bytes(
+      options_.storage.steps, cost.longest * substeps + 1,
+      machine_.history_bytes(both.forward, domain_, halo, batch, both.adjoint.saves.size()));
+  const std::size_t state = machine_.state_bytes(both.forward, domain_, halo, batch);
+  GradientBytes bytes{0, history.device, static_cast<std::size_t>(cost.states) * state, history.host,
+                      history.disk};
   bytes.device = machine_.engine_bytes(both.forward, domain_, halo, batch, substeps, ahead) +
                  machine_.engine_bytes(both.backward, domain_, halo, batch, 1, back) + bytes.history;
-  if (options_.storage.states == Tier::device) bytes.device += bytes.states;
+  if (options_.storage.states == Tier::device) {
+    bytes.device += bytes.states;
+  } else {
+    const storage::BlobBytes below =
+        storage::StateStore::bytes_below(options_.storage.states, cost.states, state);
+    bytes.host += below.host;
+    bytes.disk += below.disk;
+  }
   return bytes;
 }
 

@@ -119,9 +119,10 @@ class Propagator::Impl {
   /// Device bytes of an engine for so many of the shots at once, every `every`-th of whose steps is sampled.
   std::size_t engine_bytes(const passes::Compilation& compilation, int least_halo, std::int64_t batch,
                            int substeps, std::span<const loop::PointCounts> points) const;
-  /// What a gradient takes: of the device in all, of a stretch's history, of checkpoints.
+  /// What a gradient takes: of the device in all, of a stretch's history there, of checkpoints, and below the
+  /// device.
   struct GradientBytes {
-    std::size_t device = 0, history = 0, states = 0;
+    std::size_t device = 0, history = 0, states = 0, host = 0, disk = 0;
   };
   GradientBytes gradient_bytes(const passes::AdjointCompilation& both, std::int64_t batch, std::int64_t steps,
                                int substeps, std::span<const loop::PointCounts> ahead,

@@ -29,6 +29,15 @@ StateStore::StateStore(loop::Engine& engine, std::int64_t count, const loop::His
   if (tier.tier == Tier::disk) passing_.resize(engine.state_bytes());
 }
 
+BlobBytes StateStore::bytes_below(Tier tier, std::int64_t count, std::size_t bytes) {
+  if (count == 0) return {};
+  loop::HistoryTier where;
+  where.tier = tier;
+  BlobBytes below = blob_bytes(state_blobs(where, count, bytes));
+  if (tier == Tier::disk) below.host += bytes;
+  return below;
+}
+
 void StateStore::begin() {
   if (below_) below_->restart();
 }

@@ -22,6 +22,9 @@ class StateStore {
   /// Throws device::NoRoom, or what BlobStore does.
   StateStore(loop::Engine& engine, std::int64_t count, const loop::HistoryTier& tier);
 
+  /// What so many states take below the device.
+  static BlobBytes bytes_below(Tier tier, std::int64_t count, std::size_t bytes);
+
   std::int64_t count() const { return count_; }
   /// A new run begins: no state is kept, and what went wrong is forgotten.
   void begin();
