@@ -77,8 +77,8 @@ TEST_CASE("scratch file: whole pages and parts of pages may come in any order") 
   std::byte* const aligned =
       room.data() + (page - reinterpret_cast<std::uintptr_t>(room.data()) % page) % page;
   const auto data = pattern(8 * page, 6);
-  std::copy(data.begin(), data.end(), aligned);
   for (const bool short_calls : {false, true}) {
+    std::copy(data.begin(), data.end(), aligned);
     auto files = std::make_shared<FaultyFiles>();
     ScratchFile file(folder.path().string(), "history", 8 * page, files);
     if (short_calls) files->short_write = files->short_read = 1;
