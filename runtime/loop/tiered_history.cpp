@@ -27,7 +27,6 @@ void TieredHistory::reset() {
   store_.restart();
   DeviceHistory::reset();
   holders_.assign(holders_.size(), nobody);
-  present_ = 0;
 }
 
 void TieredHistory::rebase(std::int64_t slot) {
@@ -35,13 +34,11 @@ void TieredHistory::rebase(std::int64_t slot) {
   DeviceHistory::rebase(slot);
   holders_.assign(holders_.size(), nobody);
   holder(0) = 0;
-  present_ = 0;
 }
 
 void TieredHistory::claim(std::int64_t slot) {
   if (holder(slot) != nobody) store_.wait(holder(slot));
   holder(slot) = slot;
-  present_ = slot;
 }
 
 void TieredHistory::complete(std::int64_t slot) { store_.write(slot, memory(slot)); }

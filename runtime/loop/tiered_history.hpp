@@ -39,7 +39,6 @@ class TieredHistory final : public DeviceHistory {
   std::int64_t slots_;
   std::vector<std::int64_t>
       holders_;               ///< by place: the slot whose bytes it holds, or will when they are there
-  std::int64_t present_ = 0;  ///< the slot that the present stands in
   storage::BlobStore store_;  ///< goes first: its thread uses the window
 };
 
