@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,11 +34,12 @@ struct AdjointVariable {
 };
 
 /// factor * state * start: with the adjoint's variable `state` as the last step back leaves it and what the
-/// forward run's `field` was at its start.
+/// forward run's `field` was at its start, both at `level`.
 struct StartTerm {
   Expr factor;
   std::string state;
   std::string field;
+  int level = 0;
 };
 
 /// dJ/dcoefficient = H * value, at the points of the forward fields in `of`; accumulators of the adjoint
@@ -52,7 +52,7 @@ struct CoefficientGradient {
   /// The accumulator holds what the field gained in each step: what sources injected must be taken off.
   bool injected = false;
   /// What `value` gains more from each shot that starts from other than zeros.
-  std::optional<StartTerm> start;
+  std::vector<StartTerm> starts;
 };
 
 /// Everything `differentiate` derives.
