@@ -55,11 +55,21 @@ struct CoefficientGradient {
   std::vector<StartTerm> starts;
 };
 
-/// Everything `differentiate` derives.
+/// What a rebuilt field begins the way back with: the forward run's `field` at `from`.
+struct Handover {
+  std::string field;
+  int from = 0;
+  std::string rebuilt;
+  int to = 0;
+};
+
+/// Everything `differentiate` derives, and `rebuild` on top of it.
 struct Adjoint {
-  Program forward;  ///< the physical program with what must be computed to be saved
-  Program program;  ///< one step backwards
-  std::vector<Save> saves;
+  Program forward;                  ///< the physical program with what must be computed to be saved
+  Program program;                  ///< one step backwards
+  std::vector<Save> saves;          ///< none where the interior is rebuilt
+  std::vector<Handover> handovers;  ///< of rebuilt fields; empty where steps are kept instead
+  std::vector<Ring> rings;          ///< of the forward fields that keep one
   std::vector<AdjointVariable> variables;
   std::vector<CoefficientGradient> gradients;
   std::vector<Expr> divisors;  ///< must be other than 0 on every node, or gradients have no meaning

@@ -39,7 +39,8 @@ struct Injection {
   std::string field;
   int level = 1;
   Expr factor;
-  std::string times{};  ///< and times this saved field as it was before the step; empty: not
+  std::string times{};   ///< and times this field; empty: not
+  int times_level = -1;  ///< -1 of a saved field: as it was before the step
 };
 
 /// Receivers of `field` read it here: as the step found it, or (level 1) as its update left it.
@@ -54,7 +55,17 @@ struct Halo {
   int level = 1;
 };
 
-using Operation = std::variant<Sample, Update, Injection, Halo>;
+/// What the interior of a field cannot be rebuilt without: its entries on the ring between two depths beside
+/// the absorbing faces. The forward step keeps those of `field`; a step back fills the rebuilt field's, at
+/// the step's new level, with what was kept `lag` steps before the step that is undone ended.
+struct Ring {
+  std::string field;
+  bool keep = false;
+  int lag = 0;
+  Depths outer{}, inner{};
+};
+
+using Operation = std::variant<Sample, Update, Injection, Halo, Ring>;
 
 /// An array computed from the parameters once per model.
 struct Coefficient {

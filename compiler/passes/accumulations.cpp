@@ -48,9 +48,10 @@ Accumulations::Accumulations(const ir::Program& physical, const std::vector<Use>
 
 /// The sum over the steps of u(n) (f(n) - f(n-1)), where f gains in the step what the coefficient multiplies,
 /// is that of f(n) (u(n) - u(n+1)), less u(1) f(0): f of one step instead of two, times what the adjoint u
-/// gains when it is updated. First-order adjoints updated at the end of the step back take in residuals before
-/// that. Of second order likewise: the sum of u(n) (f(n+1) - 2 f(n) + f(n-1)) is that of f(n) times the same
-/// difference of u, less u(-1) f(0) and plus u(0) f(-1), the step back's last values times what a run began with.
+/// gains when it is updated. First-order adjoints updated at the end of the step back take in residuals
+/// before that. Of second order likewise: the sum of u(n) (f(n+1) - 2 f(n) + f(n-1)) is that of f(n) times
+/// the same difference of u, less u(-1) f(0) and plus u(0) f(-1), the step back's last values times what a
+/// run began with.
 bool Accumulations::by_parts(const GradientTerm& term) const {
   const bool second = physical_.field(term.of[0]).time_order == 2;
   return term.supply == Supply::gained && (second || cotangents_.early(term.of[0]));

@@ -55,7 +55,6 @@ class Reverser {
     }
   }
 
-  /// The terms of one statement's updates come first, then their images: as forward.
   void undo(std::size_t number, const ir::Update& update) {
     const ir::Field& field = physical_.field(update.field);
     const bool second = field.time_order == 2;
@@ -74,16 +73,25 @@ class Reverser {
       const Expr there = mapped(update, term, own);
       terms.push_back(own || second ? there : pool_.negate(there));
     }
+    const Expr value = pool_.sum(std::move(terms));
+    if (result_.stages.empty() || needs_result(value)) result_.stages.emplace_back();
+    Reversal::Stage& stage = result_.stages.back();
     const std::vector<ir::Region> live = {ir::Region{ir::RegionKind::live, -1}};
-    result_.operations.push_back(
-        ir::Update{name, 1, pool_.sum(std::move(terms)), false, live, update.location});
+    stage.updates.push_back({name, 1, value, false, live, update.location});
     for (const ir::Operation& operation : physical_.operations) {
       const auto* injection = std::get_if<ir::Injection>(&operation);
       if (injection == nullptr || injection->field != field.name) continue;
-      result_.operations.push_back(ir::Injection{forward_source(injection->source), name, 1,
-                                                 second ? injection->factor : pool_.negate(injection->factor)});
+      stage.injections.push_back({forward_source(injection->source), name, 1,
+                                  second ? injection->factor : pool_.negate(injection->factor)});
     }
-    result_.operations.push_back(ir::Halo{name, 1});
+  }
+
+  /// A field that the present stage writes is read as it leaves it.
+  bool needs_result(Expr e) const {
+    const std::vector<ir::Update>& now = result_.stages.back().updates;
+    if (e->kind == Kind::field && e->level == 1)
+      return std::any_of(now.begin(), now.end(), [&](const ir::Update& u) { return u.field == e->name; });
+    return std::any_of(e->args.begin(), e->args.end(), [&](Expr arg) { return needs_result(arg); });
   }
 
   /// What a step leaves of the field itself has to be all of it.

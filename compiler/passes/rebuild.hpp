@@ -1,0 +1,16 @@
+// rebuild: a step back that finds the forward fields again instead of reading what was kept of every step.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "compiler/ir/adjoint.hpp"
+
+namespace ondula::passes {
+
+/// From an adjoint whose saves are fields alone (differentiate with `fields_only`): rebuilt fields take the
+/// saved ones' place, their reversed step runs beside the adjoint's so that the two share sweeps, and sums
+/// grow on the interior alone, with the half cells just outside it, which the interior's nodes share in. The
+/// forward program keeps rings. Throws UserError with the reason where the step cannot be reversed, or where
+/// sums read fields both before and after their updates.
+ir::Adjoint rebuild(const ir::Program& physical, ir::Adjoint adjoint);
+
+}  // namespace ondula::passes
