@@ -228,7 +228,8 @@ Records Propagator::Impl::run_keeping(GradientBatch& batch) {
     batch.slopes.emplace_back(slopes, std::vector<double>(static_cast<std::size_t>(steps_), 0.0));
   }
   BatchRecorder recorder(batch.shots, steps_, widths);
-  own.keep->bind(*own.history, 0);
+  own.history->reset();
+  own.keep->stand(*own.history, 0);
   start_shot(*own.keep);
   if (start_ || !initial_.empty()) own.keep_start();
   own.keep->keep(*own.history, 0);
@@ -249,7 +250,7 @@ Records Propagator::Impl::run_keeping(GradientBatch& batch) {
       throw Cancelled(fmt::format("cancelled at step {} of {}", first + n, shots_text(batch.first, count)));
     const std::int64_t next = std::min(steps_, n + stride);
     own.keep->steps((first + n) * substeps_, (next - n) * substeps_, substeps_, watch,
-                    {own.history.get(), n * substeps_ + 1, 1, true});
+                    {own.history.get(), loop::Kept::Way::keep, n * substeps_});
     step_now_ = first + next;
     tell(batch.first, count, next, 2 * steps_, stride > 1);
     if (next % guard_interval == 0 || next == steps_ || stride > 1)
@@ -330,7 +331,7 @@ void Propagator::Impl::step_back(const GradientBatch& batch, const loop::Watch& 
       throw Cancelled(fmt::format("cancelled on the way back at step {} of {}", (last - j) / substeps_,
                                   shots_text(batch.first, count)));
     const std::int64_t next = std::min(last + 1, j + (stride > 1 ? stride * substeps_ : 1));
-    own.back->steps(j, next - j, 1, watch, {own.history.get(), last - j + 1, -1, false});
+    own.back->steps(j, next - j, 1, watch, {own.history.get(), loop::Kept::Way::backward, j, own.steps});
     if (next % substeps_ == 0) tell(batch.first, count, steps_ + next / substeps_, 2 * steps_, stride > 1);
     if (next % guard_interval == 0 || next > last || stride > 1) own.back->watch_magnitude(next, watch);
     j = next;

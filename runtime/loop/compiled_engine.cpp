@@ -159,29 +159,25 @@ class CompiledEngine final : public Engine {
     return history;
   }
 
-  void bind(History& history, std::int64_t slot) override {
+  void bind(History& history, std::int64_t before, std::int64_t slot) override {
     auto& kept = dynamic_cast<DeviceHistory&>(history);
-    stepped_ = slot == 0;
+    bind_apart(arrays_, set_.program, kept, before, slot);
+    stepped_ = false;
     for (const ir::Field& field : set_.program.fields) {
-      if (!field.apart) continue;
-      const std::size_t save = kept.find(field.name);
-      for (int own = 0; own < 2; ++own) {
-        const std::int64_t from = slot - 1 + own;
-        arrays_.at(field_key(field.name, own)).buffer =
-            from < 0 ? device::Buffer() : device::Buffer::view(kept.buffer(save, from));
-      }
-    }
-    for (const ir::Field& field : set_.program.fields) {
-      if (field.saved && slot > 0)
-        before_[field.name] = static_cast<const Real*>(kept.buffer(kept.find(field.name), slot - 1).data());
+      if (field.saved)
+        before_[field.name] = static_cast<const Real*>(kept.buffer(kept.find(field.name), before).data());
     }
     for (const External& e : externals_) {
-      const std::int64_t from = e.previous ? slot - 1 : slot;
-      if (from < 0) continue;  // before the first step there is nothing to run
+      const std::int64_t from = e.previous ? before : slot;
       Real* const data = static_cast<Real*>(kept.buffer(kept.find(e.field), from).data());
       launches_[0][e.kernel].arrays[e.argument] = data + kept.layout().origin;
       launches_[1][e.kernel].arrays[e.argument] = data + kept.layout().origin;
     }
+  }
+
+  void stand(History& history, std::int64_t slot) override {
+    bind_apart(arrays_, set_.program, dynamic_cast<DeviceHistory&>(history), std::nullopt, slot);
+    stepped_ = true;
   }
 
   void keep(History& history, std::int64_t slot) const override {

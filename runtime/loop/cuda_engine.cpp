@@ -126,19 +126,9 @@ class CudaEngine final : public Engine {
     return history;
   }
 
-  void bind(History& history, std::int64_t slot) override {
-    auto& kept = dynamic_cast<DeviceHistory&>(history);
-    kept_ = {&history, slot, 1, false};
-    stepped_ = slot == 0;
-    for (const ir::Field& field : set_.program.fields) {
-      if (!field.apart) continue;
-      const std::size_t save = kept.find(field.name);
-      for (int own = 0; own < 2; ++own) {
-        const std::int64_t from = slot - 1 + own;
-        arrays_.at(field_key(field.name, own)).buffer =
-            from < 0 ? device::Buffer() : device::Buffer::view(kept.buffer(save, from));
-      }
-    }
+  void stand(History& history, std::int64_t slot) override {
+    bind_apart(arrays_, set_.program, dynamic_cast<DeviceHistory&>(history), std::nullopt, slot);
+    stepped_ = true;
   }
 
   void keep(History& history, std::int64_t slot) const override {
@@ -219,8 +209,7 @@ class CudaEngine final : public Engine {
         std::copy(values.begin(), values.end(), samples.begin());
       };
     }
-    const Kept kept = kept_;
-    steps(n, 1, 1, watch, kept);
+    steps(n, 1, 1, watch, {});
     finish(watch);
   }
 
@@ -235,8 +224,7 @@ class CudaEngine final : public Engine {
     if (count == 0) return;
     const Slots slots(*this, dynamic_cast<DeviceHistory&>(*kept.history), kept);
     parity_ = stepper_->run(first, count, every, parity_, watch, &slots);
-    bind(*kept.history, kept.slot + (count - 1) * kept.towards);
-    stepped_ = true;
+    stand(*kept.history, kept.after(count - 1));
   }
 
   void watch_magnitude(std::int64_t step, const Watch& watch) override {
@@ -344,7 +332,7 @@ class CudaEngine final : public Engine {
     void bind(CudaStep& step, std::int64_t number) const override {
       for (CudaItem& item : step) {
         for (const CudaKept& kept : item.kept) {
-          const std::int64_t from = slot(number) - (kept.previous ? 1 : 0);
+          const std::int64_t from = kept.previous ? kept_.before(number) : kept_.after(number);
           item.launch.arguments.at(kept.argument) =
               cuda::address(history_.buffer(history_.find(kept.field), from)) +
               static_cast<cuda::DevicePointer>(kept.offset) * sizeof(Real);
@@ -353,11 +341,11 @@ class CudaEngine final : public Engine {
     }
 
     std::vector<CudaCopy> copies(std::int64_t number, int parity) const override {
-      return kept_.keep ? engine_.copies(history_, slot(number), parity) : std::vector<CudaCopy>();
+      if (kept_.way != Kept::Way::keep) return {};
+      return engine_.copies(history_, kept_.after(number), parity);
     }
 
    private:
-    std::int64_t slot(std::int64_t number) const { return kept_.slot + number * kept_.towards; }
     const CudaEngine& engine_;
     DeviceHistory& history_;
     Kept kept_;
@@ -432,7 +420,6 @@ class CudaEngine final : public Engine {
   bool stepped_ = false;  ///< since the history's slot was bound
   const Models* models_ = nullptr;
   std::unique_ptr<PaddedModel> padded_;
-  Kept kept_;  ///< what bind() told
   std::unique_ptr<CudaMagnitude> magnitude_;
   std::unique_ptr<CudaStepper> stepper_;
 };

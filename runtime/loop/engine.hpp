@@ -21,23 +21,44 @@
 
 namespace ondula::loop {
 
-/// What a run keeps of its steps: slot 0 the state it starts from, slot n + 1 what step n left.
+/// What a stretch of a run keeps of its steps: slot 0 the state it starts from, slot n + 1 what its step n
+/// left. Numbers of slots are taken modulo slots().
 class History {
  public:
   virtual ~History() = default;
+  virtual std::int64_t slots() const = 0;
+  /// Makes `slot` the new slot 0: what has been bound stays where it is, by another number.
+  virtual void rebase(std::int64_t slot) = 0;
+  /// Slot 0 is the first one in memory again, whatever it holds.
+  virtual void reset() = 0;
   /// nodes += the squares of all that `slot` keeps, on the model's nodes, C order; half-cell values at the
   /// node before them. What of save s lies outside lives[s] counts as 0. `shot` is the one of the batch.
   virtual void add_squares(const ir::Domain& domain, std::int64_t slot, const std::vector<ir::Box>& lives,
                            std::vector<double>& nodes, std::int64_t shot) const = 0;
 };
 
-/// The slots of a history that go with steps: the first step's is `slot`, each further one's lies `towards`
-/// (1 or -1) from it.
+/// The slots of a history that go with the steps of a run, which may be part of a longer one.
 struct Kept {
+  enum class Way {
+    keep,     ///< each step goes into the slot after the one before, and the state after it is kept there
+    pass,     ///< nothing is kept: steps go from slot 0 to slot 1 and back
+    backward  ///< steps are undone: each one's slot is the one before
+  };
   History* history = nullptr;  ///< null: none
-  std::int64_t slot = 0;
-  std::int64_t towards = 1;
-  bool keep = false;  ///< the state after each step is kept in its slot
+  Way way = Way::keep;
+  std::int64_t done = 0;    ///< steps of the whole that came before
+  std::int64_t length = 0;  ///< steps of the whole; for the way backward only
+
+  /// The slot of the state after step `number` of this run, from 0; on the way backward, of the step undone.
+  std::int64_t after(std::int64_t number) const {
+    const std::int64_t n = done + number;
+    if (way == Way::pass) return 1 - n % 2;
+    return way == Way::backward ? length - n : n + 1;
+  }
+  /// That of the state before it.
+  std::int64_t before(std::int64_t number) const {
+    return way == Way::pass ? 1 - after(number) : after(number) - 1;
+  }
 };
 
 /// One shot's sources and receivers.
@@ -93,11 +114,16 @@ class Engine {
 
   /// Room for `saves` of so many slots, for this engine and that of the adjoint.
   virtual std::unique_ptr<History> make_history(const std::vector<ir::Save>& saves, std::int64_t slots) = 0;
-  /// Fields that are kept of every step are those of `slot`; at level -1, those of the slot before. A step
-  /// goes from the slot before to `slot`; what a shot starts from is set with slot 0 bound.
-  virtual void bind(History& history, std::int64_t slot) = 0;
+  /// The present, of which fields that are kept where they are written stand in `slot`: to be called before
+  /// it is set, cleared or loaded.
+  virtual void stand(History& history, std::int64_t slot) = 0;
   /// Copies the state's other saved fields into `slot`.
   virtual void keep(History& history, std::int64_t slot) const = 0;
+
+ protected:
+  /// For steps that come one by one: the next goes from `before` to `slot`; of what an adjoint reads, these
+  /// are levels -1 and 0.
+  virtual void bind(History& /*history*/, std::int64_t /*before*/, std::int64_t /*slot*/) {}
 };
 
 /// What engines need to know.

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/loop/history.hpp"
 
-#include "runtime/loop/arrays.hpp"
-
 namespace ondula::loop {
 
 DeviceHistory::DeviceHistory(device::Device& device, std::vector<ir::Save> saves, std::int64_t slots,
@@ -13,6 +11,7 @@ DeviceHistory::DeviceHistory(device::Device& device, std::vector<ir::Save> saves
       layout_(layout),
       element_bytes_(element_bytes),
       shots_(shots),
+      ring_(slots),
       buffers_(static_cast<std::size_t>(slots)) {
   const std::size_t bytes =
       static_cast<std::size_t>(shots_size(layout.size, shots.stride, shots.count)) * element_bytes;
@@ -22,7 +21,7 @@ DeviceHistory::DeviceHistory(device::Device& device, std::vector<ir::Save> saves
 }
 
 device::Buffer& DeviceHistory::buffer(std::size_t save, std::int64_t slot) {
-  return buffers_.at(static_cast<std::size_t>(slot)).at(save);
+  return buffers_.at(ring_.place(slot)).at(save);
 }
 
 void DeviceHistory::add_squares(const ir::Domain& domain, std::int64_t slot,
@@ -31,7 +30,7 @@ void DeviceHistory::add_squares(const ir::Domain& domain, std::int64_t slot,
   const auto first = static_cast<std::size_t>(shot * shots_.stride) * element_bytes_;
   const auto own = static_cast<std::size_t>(layout_.size) * element_bytes_;
   for (std::size_t s = 0; s < saves_.size(); ++s) {
-    const device::Buffer& buffer = buffers_.at(static_cast<std::size_t>(slot)).at(s);
+    const device::Buffer& buffer = buffers_.at(ring_.place(slot)).at(s);
     std::vector<std::byte> copy;
     const void* data = buffer.data();
     if (!device_.host_memory()) {
@@ -55,6 +54,17 @@ std::size_t DeviceHistory::find(const std::string& field) const {
     if (saves_[s].field == field || saves_[s].name == field) return s;
   }
   throw InternalError("nothing is kept of " + field);
+}
+
+void bind_apart(Arrays& arrays, const ir::Program& program, DeviceHistory& history,
+                std::optional<std::int64_t> before, std::int64_t slot) {
+  for (const ir::Field& field : program.fields) {
+    if (!field.apart) continue;
+    const std::size_t save = history.find(field.name);
+    arrays.at(field_key(field.name, 0)).buffer =
+        before ? device::Buffer::view(history.buffer(save, *before)) : device::Buffer();
+    arrays.at(field_key(field.name, 1)).buffer = device::Buffer::view(history.buffer(save, slot));
+  }
 }
 
 }  // namespace ondula::loop

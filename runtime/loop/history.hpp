@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "compiler/error.hpp"
 #include "runtime/device/device.hpp"
+#include "runtime/loop/arrays.hpp"
 #include "runtime/loop/engine.hpp"
 #include "runtime/loop/layout.hpp"
 
@@ -37,6 +39,23 @@ struct ShotCopies {
   std::int64_t stride = 0;
 };
 
+/// Slots in a ring: which of those in memory a number means.
+class Ring {
+ public:
+  explicit Ring(std::int64_t count) : count_(count) {}
+  std::int64_t count() const { return count_; }
+  std::size_t place(std::int64_t slot) const {
+    const std::int64_t around = (origin_ + slot) % count_;
+    return static_cast<std::size_t>(around < 0 ? around + count_ : around);
+  }
+  void rebase(std::int64_t slot) { origin_ = static_cast<std::int64_t>(place(slot)); }
+  void reset() { origin_ = 0; }
+
+ private:
+  std::int64_t count_;
+  std::int64_t origin_ = 0;
+};
+
 /// One buffer for each save and slot, laid out as the engines' full arrays. Slot 0 holds fields of the state
 /// only: what a step computes to be kept has no value before the first.
 class DeviceHistory final : public History {
@@ -45,6 +64,9 @@ class DeviceHistory final : public History {
                 std::size_t element_bytes, const ShotCopies& shots = {});
   const std::vector<ir::Save>& saves() const { return saves_; }
   const Layout& layout() const { return layout_; }
+  std::int64_t slots() const override { return ring_.count(); }
+  void rebase(std::int64_t slot) override { ring_.rebase(slot); }
+  void reset() override { ring_.reset(); }
   void add_squares(const ir::Domain& domain, std::int64_t slot, const std::vector<ir::Box>& lives,
                    std::vector<double>& nodes, std::int64_t shot) const override;
   device::Buffer& buffer(std::size_t save, std::int64_t slot);
@@ -57,7 +79,12 @@ class DeviceHistory final : public History {
   Layout layout_;
   std::size_t element_bytes_;
   ShotCopies shots_;
-  std::vector<std::vector<device::Buffer>> buffers_;  // by slot and save
+  Ring ring_;
+  std::vector<std::vector<device::Buffer>> buffers_;  // by place in the ring and save
 };
+
+/// Gives fields that are `apart` their arrays: slot 1 stands in `slot`, slot 0 in `before`, or nowhere.
+void bind_apart(Arrays& arrays, const ir::Program& program, DeviceHistory& history,
+                std::optional<std::int64_t> before, std::int64_t slot);
 
 }  // namespace ondula::loop

@@ -15,13 +15,20 @@ namespace {
 
 /// Whole fields in double, which holds either working type.
 struct ReferenceHistory final : History {
-  std::vector<ir::Save> saves;
-  std::vector<std::vector<std::vector<double>>> slots;  // by slot and save
+  using Slot = std::vector<std::vector<double>>;  // by save
+  ReferenceHistory(std::vector<ir::Save> kept, std::int64_t count)
+      : saves(std::move(kept)), ring(count), all(static_cast<std::size_t>(count), Slot(saves.size())) {}
+
+  std::int64_t slots() const override { return ring.count(); }
+  void rebase(std::int64_t slot) override { ring.rebase(slot); }
+  void reset() override { ring.reset(); }
+  Slot& at(std::int64_t slot) { return all[ring.place(slot)]; }
+  const Slot& at(std::int64_t slot) const { return all[ring.place(slot)]; }
 
   void add_squares(const ir::Domain& domain, std::int64_t slot, const std::vector<ir::Box>& lives,
                    std::vector<double>& nodes, std::int64_t /*shot*/) const override {
     for (std::size_t s = 0; s < lives.size(); ++s) {
-      const std::vector<double>& values = slots.at(static_cast<std::size_t>(slot)).at(s);
+      const std::vector<double>& values = at(slot).at(s);
       each_model_node(domain, [&](const ir::Extents& i, std::size_t flat) {
         if (!holds(lives[s], i)) return;
         const double value =
@@ -30,6 +37,10 @@ struct ReferenceHistory final : History {
       });
     }
   }
+
+  std::vector<ir::Save> saves;
+  Ring ring;
+  std::vector<Slot> all;
 };
 
 template <class Real>
@@ -62,27 +73,25 @@ class ReferenceEngine final : public Engine {
   }
 
   std::unique_ptr<History> make_history(const std::vector<ir::Save>& saves, std::int64_t slots) override {
-    auto history = std::make_unique<ReferenceHistory>();
-    history->saves = saves;
-    history->slots.resize(static_cast<std::size_t>(slots), std::vector<std::vector<double>>(saves.size()));
-    return history;
+    return std::make_unique<ReferenceHistory>(saves, slots);
   }
 
-  void bind(History& history, std::int64_t slot) override {
+  void stand(History& /*history*/, std::int64_t /*slot*/) override {}  // the present is the executor's
+
+  void bind(History& history, std::int64_t before, std::int64_t slot) override {
     const auto& kept = dynamic_cast<const ReferenceHistory&>(history);
     for (std::size_t s = 0; s < kept.saves.size(); ++s) {
       const ir::Save& save = kept.saves[s];
       if (!has(save.name)) continue;
-      executor_.set_field(save.name, 0, kept.slots[static_cast<std::size_t>(slot)][s]);
-      if (save.previous)
-        executor_.set_field(save.name, -1, kept.slots[static_cast<std::size_t>(slot - 1)][s]);
+      executor_.set_field(save.name, 0, kept.at(slot)[s]);
+      if (save.previous) executor_.set_field(save.name, -1, kept.at(before)[s]);
     }
   }
 
   void keep(History& history, std::int64_t slot) const override {
     auto& kept = dynamic_cast<ReferenceHistory&>(history);
     for (std::size_t s = 0; s < kept.saves.size(); ++s)
-      kept.slots[static_cast<std::size_t>(slot)][s] = executor_.field(kept.saves[s].field, 0);
+      kept.at(slot)[s] = executor_.field(kept.saves[s].field, 0);
   }
   void set_field(const std::string& name, int level, std::span<const double> values) override {
     executor_.set_field(name, level, values);
