@@ -82,7 +82,7 @@ Gradient Propagator::Impl::gradient(std::span<const Shot> shots, const MisfitFun
   Adjoint& own = *adjoint_;
   Gradient result;
   loop::ModelGradient models;
-  models.interior = options.extent == Extent::interior;
+  models.interior = options.extent == Extent::interior || options_.storage.keep == Storage::boundary;
   std::size_t nodes = 1;
   for (const std::int64_t n : grid_.shape) nodes *= static_cast<std::size_t>(n);
   for (const ir::Parameter& p : compilation_.physical.parameters) {
@@ -161,7 +161,8 @@ void Propagator::Impl::ready_adjoint(const GradientOptions& options) {
     auto fresh = std::make_unique<Adjoint>();
     fresh->unscaled = unscaled;
     const auto begin = Clock::now();
-    fresh->compilation = passes::compile_adjoint(equation_, pipeline(), unscaled);
+    const bool rebuilt = options_.storage.keep == Storage::boundary;
+    fresh->compilation = passes::compile_adjoint(equation_, pipeline(), unscaled, rebuilt);
     machine_.ready();
     if (!machine_.reference()) {
       StepSource keep = machine_.source(fresh->compilation.forward, domain_, fresh->least_halo());
@@ -291,6 +292,8 @@ void Propagator::Impl::run_back(GradientBatch& batch, const loop::Sensitivity& s
     backs.emplace_back(own.compilation.adjoint, domain_, sensitivity, batch.shots[s], batch.points[s],
                        substeps_);
     points.push_back({backs[s].residuals(batch.found[s].adjoint, steps_), backs[s].taps()});
+    if (!own.compilation.adjoint.handovers.empty())
+      backs[s].undo((start_ ? start_->step : 0) * substeps_, own.steps, points.back().sources);
     first_value.push_back(first_value.back() + points.back().receivers.size());
   }
   own.back->set_shots(std::move(points));
@@ -307,6 +310,7 @@ void Propagator::Impl::run_back(GradientBatch& batch, const loop::Sensitivity& s
       require_bounded(batch.first + static_cast<std::int64_t>(s), (last + 1 - done) / substeps_ + 1,
                       sizes[s]);
   };
+  own.back->take_over(*own.keep, own.compilation.adjoint.handovers);
   step_back(batch, watch);
   for (std::size_t s = 0; s < batch.shots.size(); ++s) {
     own.back->look_at(static_cast<std::int64_t>(s));

@@ -57,11 +57,12 @@ struct Halo {
 
 /// What the interior of a field cannot be rebuilt without: its entries on the ring between two depths beside
 /// the absorbing faces. The forward step keeps those of `field`; a step back fills the rebuilt field's, at
-/// the step's new level, with what was kept `lag` steps before the step that is undone ended.
+/// the step's new level, with what was kept `lag` steps before the one that is undone ended.
 struct Ring {
   std::string field;
   bool keep = false;
-  int lag = 0;
+  int lag = 0;     ///< of a step back: 1 what its step found, 2 one step earlier
+  int number = 0;  ///< among the rings of a step, in the order they are kept in
   Depths outer{}, inner{};
 };
 

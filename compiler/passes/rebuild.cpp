@@ -131,14 +131,19 @@ class Rebuilder {
     append(after, before);
     append(before, back_.operations);
     for (Operations* const order : {&beside, &after, &before}) {
-      if (!right(*order)) continue;
-      back_.operations = std::move(*order);
-      return;
+      if (take(*order)) return;
     }
-    throw UserError(
-        fmt::format("equation {}: its gradient's sums read fields both before and after a step undoes "
-                    "them",
-                    physical_.equation));
+    // Sums read fields both as a step left and as it found them: these alternate between two arrays.
+    for (ir::Field& field : back_.fields) {
+      if (is_rebuilt(field.name)) field.time_order = 2;
+    }
+    if (!take(before)) throw InternalError("a rebuilt field is read before there is any");
+  }
+
+  bool take(Operations& order) {
+    if (!right(order)) return false;
+    back_.operations = std::move(order);
+    return true;
   }
 
   /// Each rebuilt field is read before it is undone as the step left it, and after that as the step found it.
@@ -146,8 +151,8 @@ class Rebuilder {
     std::set<std::string> undone;
     const auto fits = [&](auto&& self, Expr e) -> bool {
       if (e->kind == Kind::field && is_rebuilt(e->name)) {
-        const bool second = back_.field(e->name).time_order == 2;
-        if (undone.contains(e->name) ? e->level == (second ? -1 : 0) : e->level == 1) return false;
+        const bool two = back_.field(e->name).time_order == 2;
+        if (undone.contains(e->name) ? e->level == (two ? -1 : 0) : e->level == 1) return false;
       }
       return std::all_of(e->args.begin(), e->args.end(), [&](Expr arg) { return self(self, arg); });
     };
@@ -176,7 +181,8 @@ class Rebuilder {
     }
     if (!depths.kept) return;
     const bool second = physical_.field(name).time_order == 2;
-    adjoint_.rings.push_back({name, true, 0, depths.outer, depths.inner});
+    const int number = static_cast<int>(adjoint_.rings.size());
+    adjoint_.rings.push_back({name, true, 0, number, depths.outer, depths.inner});
     adjoint_.forward.operations.emplace_back(adjoint_.rings.back());
     const auto halo =
         std::find_if(back_.operations.begin(), back_.operations.end(), [&](const auto& operation) {
@@ -184,7 +190,8 @@ class Rebuilder {
           return found != nullptr && found->field == rebuilt;
         });
     if (halo == back_.operations.end()) throw InternalError(rebuilt + " has no images");
-    back_.operations.insert(halo, ir::Ring{rebuilt, false, second ? 2 : 1, depths.outer, depths.inner});
+    back_.operations.insert(halo,
+                            ir::Ring{rebuilt, false, second ? 2 : 1, number, depths.outer, depths.inner});
   }
 
   void describe(const std::map<std::string, RingDepths>& depths) {

@@ -19,6 +19,7 @@
 #include "runtime/loop/halo.hpp"
 #include "runtime/loop/history.hpp"
 #include "runtime/loop/launch_binder.hpp"
+#include "runtime/loop/ring_layout.hpp"
 #include "runtime/loop/tangent_rows.hpp"
 
 namespace ondula::loop {
@@ -72,7 +73,8 @@ class CompiledEngine final : public Engine {
         device_(device),
         module_(std::move(module)),
         halo_(std::max(common_halo(set_), setup.least_halo)),
-        arrays_(plan_arrays(set_, setup.domain, sizeof(Real), halo_), device, sizeof(Real)) {
+        arrays_(plan_arrays(set_, setup.domain, sizeof(Real), halo_), device, sizeof(Real)),
+        rings_(ring_layout(set_.program, setup.domain)) {
     const bool first_order = set_.program.first_order();
     for (const ir::Field& field : set_.program.fields) {
       if (field.strip_axis >= 0 || field.saved || field.accumulator) continue;
@@ -148,6 +150,7 @@ class CompiledEngine final : public Engine {
   }
 
   std::unique_ptr<History> make_history(const std::vector<ir::Save>& saves, std::int64_t slots) override {
+    if (rings_.size > 0) return make_ring_history(device_, slots, rings_, sizeof(Real));
     auto history = std::make_unique<DeviceHistory>(
         device_, saves, slots, full_layout(setup_.domain, halo_, sizeof(Real)), sizeof(Real));
     for (std::size_t s = 0; s < saves.size(); ++s) {
@@ -163,6 +166,9 @@ class CompiledEngine final : public Engine {
     auto& kept = dynamic_cast<DeviceHistory&>(history);
     bind_apart(arrays_, set_.program, kept, before, slot);
     stepped_ = false;
+    // Before the first step of all nothing is read of what is rebuilt.
+    if (rings_.size > 0) ring_from_ = {slot, before, std::max<std::int64_t>(before - 1, 0)};
+    ring_history_ = &kept;
     for (const ir::Field& field : set_.program.fields) {
       if (field.saved)
         before_[field.name] = static_cast<const Real*>(kept.buffer(kept.find(field.name), before).data());
@@ -182,11 +188,25 @@ class CompiledEngine final : public Engine {
 
   void keep(History& history, std::int64_t slot) const override {
     auto& kept = dynamic_cast<DeviceHistory&>(history);
+    if (rings_.size > 0) {
+      keep_rings(kept.buffer(0, slot));
+      return;
+    }
     for (std::size_t s = 0; s < kept.saves().size(); ++s) {
       const ir::Field& field = set_.program.field(kept.saves()[s].field);
       if (field.saved || field.apart) continue;  // written there by the step
       const auto& array = arrays_.at(field_key(field.name, this->slot(field, 0)));
       device_.copy(array.buffer, kept.buffer(s, slot));
+    }
+  }
+
+  void take_over(const Engine& forward, const std::vector<ir::Handover>& handovers) override {
+    const auto& other = dynamic_cast<const CompiledEngine&>(forward);
+    for (const ir::Handover& h : handovers) {
+      const int from = other.slot(other.set_.program.field(h.field), h.from);
+      const int to = slot(set_.program.field(h.rebuilt), h.to);
+      device_.copy(other.arrays_.at(field_key(h.field, from)).buffer,
+                   arrays_.at(field_key(h.rebuilt, to)).buffer);
     }
   }
 
@@ -262,6 +282,7 @@ class CompiledEngine final : public Engine {
       if (const auto* sample = std::get_if<ir::Sample>(&operation)) record(sample->field, samples);
       if (std::holds_alternative<ir::Injection>(operation)) inject(stage.operation, n);
       if (const auto* halo = std::get_if<ir::Halo>(&operation)) fill_halo(halo->field);
+      if (const auto* ring = std::get_if<ir::Ring>(&operation)) take_ring(*ring);
     }
     if (two_levels_) parity_ = 1 - parity_;
     stepped_ = true;
@@ -409,8 +430,15 @@ class CompiledEngine final : public Engine {
       if (injection.times.empty())
         device_.scatter_add(array.buffer, setup_.dtype, deposit.to, deposit.samples[at(n)]);
       else
-        scatter_times(array.buffer, before_.at(injection.times), deposit.to, deposit.samples[at(n)]);
+        scatter_times(array.buffer, times(injection), deposit.to, deposit.samples[at(n)]);
     }
+  }
+
+  const Real* times(const ir::Injection& injection) {
+    const ir::Field& field = set_.program.field(injection.times);
+    if (field.saved) return before_.at(injection.times);
+    const ArrayKey key = field_key(field.name, slot(field, injection.times_level));
+    return static_cast<const Real*>(arrays_.at(key).buffer.data());
   }
 
   static void scatter_times(device::Buffer& buffer, const Real* times, std::span<const device::Weighted> to,
@@ -450,6 +478,33 @@ class CompiledEngine final : public Engine {
     filler.fill(static_cast<Real*>(array.buffer.data()), array.layout, device_);
   }
 
+  void keep_rings(device::Buffer& buffer) const {
+    auto* const kept = static_cast<Real*>(buffer.data());
+    for (const RingPart& part : rings_.parts) {
+      const auto& array = arrays_.at(field_key(part.field, slot(set_.program.field(part.field), 0)));
+      const Real* const data = static_cast<const Real*>(array.buffer.data());
+      each_ring_row(part, setup_.domain.dims,
+                    [&](const ir::Extents& i, std::int64_t count, std::int64_t first) {
+                      std::copy_n(data + array.layout.at(i), count, kept + first);
+                    });
+    }
+  }
+
+  void take_ring(const ir::Ring& ring) {
+    if (ring.keep || ring_history_ == nullptr) return;
+    auto& array = arrays_.at(field_key(ring.field, slot(set_.program.field(ring.field), 1)));
+    Real* const data = static_cast<Real*>(array.buffer.data());
+    const auto* const kept =
+        static_cast<const Real*>(ring_history_->buffer(0, ring_from_[at(ring.lag)]).data());
+    for (const RingPart& part : rings_.parts) {
+      if (part.number != ring.number) continue;
+      each_ring_row(part, setup_.domain.dims,
+                    [&](const ir::Extents& i, std::int64_t count, std::int64_t first) {
+                      std::copy_n(kept + first, count, data + array.layout.at(i));
+                    });
+    }
+  }
+
   /// A kernel's argument that is an array of the history.
   struct External {
     std::string field;
@@ -472,6 +527,9 @@ class CompiledEngine final : public Engine {
   std::array<std::vector<device::Launch>, 2> launches_;
   std::vector<External> externals_;
   std::map<std::string, const Real*> before_;  // saved fields before the step
+  RingLayout rings_;
+  DeviceHistory* ring_history_ = nullptr;    // that rebuilt fields take their rings from
+  std::array<std::int64_t, 3> ring_from_{};  // its slots, by lag
   std::vector<Deposit> deposits_;
   std::map<std::string, std::vector<Pickup>> receivers_;  // by field
   std::map<std::string, std::size_t> taps_;               // how many, by field

@@ -139,6 +139,19 @@ class CudaEngine final : public Engine {
                               device_.stream());
   }
 
+  void take_over(const Engine& forward, const std::vector<ir::Handover>& handovers) override {
+    const auto& other = dynamic_cast<const CudaEngine&>(forward);
+    const cuda::Session& session = *device_.session();
+    const cuda::Scope scope(*device_.session());
+    for (const ir::Handover& h : handovers) {
+      const auto& from =
+          other.arrays_.at(field_key(h.field, other.slot(other.set_.program.field(h.field), h.from))).buffer;
+      auto& to = arrays_.at(field_key(h.rebuilt, slot(set_.program.field(h.rebuilt), h.to))).buffer;
+      device_.session()->call(session.functions().copy_on_device, cuda::address(to), cuda::address(from),
+                              from.bytes(), device_.stream());
+    }
+  }
+
   void set_field(const std::string& name, int level, std::span<const double> values) override {
     const ir::Field& field = set_.program.field(name);
     if (values.size() != at(setup_.domain.points())) {

@@ -117,8 +117,11 @@ class Engine {
   /// The present, of which fields that are kept where they are written stand in `slot`: to be called before
   /// it is set, cleared or loaded.
   virtual void stand(History& history, std::int64_t slot) = 0;
-  /// Copies the state's other saved fields into `slot`.
+  /// Copies the state's other saved fields, or its rings, into `slot`.
   virtual void keep(History& history, std::int64_t slot) const = 0;
+  /// Rebuilt fields begin as `forward`, an engine of the same kind and device, has left what they rebuild: of
+  /// all shots that run.
+  virtual void take_over(const Engine& forward, const std::vector<ir::Handover>& handovers) = 0;
 
  protected:
   /// For steps that come one by one: the next goes from `before` to `slot`; of what an adjoint reads, these

@@ -24,9 +24,26 @@ device::Buffer& DeviceHistory::buffer(std::size_t save, std::int64_t slot) {
   return buffers_.at(ring_.place(slot)).at(save);
 }
 
+std::int64_t ring_stride(const RingLayout& rings, std::size_t element_bytes) {
+  const auto line = static_cast<std::int64_t>(128 / element_bytes);
+  return (rings.size + line - 1) / line * line;
+}
+
+std::unique_ptr<DeviceHistory> make_ring_history(device::Device& device, std::int64_t slots,
+                                                 const RingLayout& rings, std::size_t element_bytes,
+                                                 std::int64_t shots) {
+  Layout layout;
+  layout.size = rings.size;
+  return std::make_unique<DeviceHistory>(device, std::vector<ir::Save>{{ring_save, ring_save, false}}, slots,
+                                         layout, element_bytes,
+                                         ShotCopies{shots, ring_stride(rings, element_bytes)});
+}
+
 void DeviceHistory::add_squares(const ir::Domain& domain, std::int64_t slot,
                                 const std::vector<ir::Box>& lives, std::vector<double>& nodes,
                                 std::int64_t shot) const {
+  if (saves_.size() == 1 && saves_[0].field == ring_save)
+    throw InternalError("rings hold no whole fields to square");
   const auto first = static_cast<std::size_t>(shot * shots_.stride) * element_bytes_;
   const auto own = static_cast<std::size_t>(layout_.size) * element_bytes_;
   for (std::size_t s = 0; s < saves_.size(); ++s) {

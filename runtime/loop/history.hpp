@@ -11,6 +11,7 @@
 #include "runtime/loop/arrays.hpp"
 #include "runtime/loop/engine.hpp"
 #include "runtime/loop/layout.hpp"
+#include "runtime/loop/ring_layout.hpp"
 
 namespace ondula::loop {
 
@@ -82,6 +83,13 @@ class DeviceHistory final : public History {
   Ring ring_;
   std::vector<std::vector<device::Buffer>> buffers_;  // by place in the ring and save
 };
+
+/// Slots that hold the rings of a step instead, as the one save `ring_save`.
+std::unique_ptr<DeviceHistory> make_ring_history(device::Device& device, std::int64_t slots,
+                                                 const RingLayout& rings, std::size_t element_bytes,
+                                                 std::int64_t shots = 1);
+/// Elements from one shot's rings to the next's: whole lines of 128 bytes.
+std::int64_t ring_stride(const RingLayout& rings, std::size_t element_bytes);
 
 /// Gives fields that are `apart` their arrays: slot 1 stands in `slot`, slot 0 in `before`, or nowhere.
 void bind_apart(Arrays& arrays, const ir::Program& program, DeviceHistory& history,

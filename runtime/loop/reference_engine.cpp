@@ -73,7 +73,10 @@ class ReferenceEngine final : public Engine {
   }
 
   std::unique_ptr<History> make_history(const std::vector<ir::Save>& saves, std::int64_t slots) override {
-    return std::make_unique<ReferenceHistory>(saves, slots);
+    const bool rings = std::any_of(program_.operations.begin(), program_.operations.end(),
+                                   [](const auto& o) { return std::holds_alternative<ir::Ring>(o); });
+    const std::vector<ir::Save> ring = {{ring_save, ring_save, false}};
+    return std::make_unique<ReferenceHistory>(rings ? ring : saves, slots);
   }
 
   void stand(History& /*history*/, std::int64_t /*slot*/) override {}  // the present is the executor's
@@ -82,6 +85,11 @@ class ReferenceEngine final : public Engine {
     const auto& kept = dynamic_cast<const ReferenceHistory&>(history);
     for (std::size_t s = 0; s < kept.saves.size(); ++s) {
       const ir::Save& save = kept.saves[s];
+      if (save.field == ring_save) {
+        const auto earlier = std::max<std::int64_t>(before - 1, 0);
+        executor_.take_rings({&kept.at(slot)[s], &kept.at(before)[s], &kept.at(earlier)[s]});
+        continue;
+      }
       if (!has(save.name)) continue;
       executor_.set_field(save.name, 0, kept.at(slot)[s]);
       if (save.previous) executor_.set_field(save.name, -1, kept.at(before)[s]);
@@ -90,9 +98,16 @@ class ReferenceEngine final : public Engine {
 
   void keep(History& history, std::int64_t slot) const override {
     auto& kept = dynamic_cast<ReferenceHistory&>(history);
-    for (std::size_t s = 0; s < kept.saves.size(); ++s)
-      kept.at(slot)[s] = executor_.field(kept.saves[s].field, 0);
+    for (std::size_t s = 0; s < kept.saves.size(); ++s) {
+      const bool rings = kept.saves[s].field == ring_save;
+      kept.at(slot)[s] = rings ? executor_.rings() : executor_.field(kept.saves[s].field, 0);
+    }
   }
+
+  void take_over(const Engine& forward, const std::vector<ir::Handover>& handovers) override {
+    for (const ir::Handover& h : handovers) set_field(h.rebuilt, h.to, forward.field(h.field, h.from));
+  }
+
   void set_field(const std::string& name, int level, std::span<const double> values) override {
     executor_.set_field(name, level, values);
   }
