@@ -18,6 +18,7 @@
 #include "runtime/jit/nvrtc.hpp"
 #include "runtime/loop/cuda_engine.hpp"
 #include "runtime/loop/cuda_meter.hpp"
+#include "runtime/loop/present.hpp"
 #include "runtime/shot_batch.hpp"
 
 namespace ondula {
@@ -194,6 +195,11 @@ std::size_t Machine::history_bytes(const passes::Compilation& compilation, const
                                    int least_halo, std::int64_t shots, std::size_t buffers) const {
   if (!cuda()) return loop::history_slot_bytes(compilation, domain, options_.dtype, least_halo, buffers);
   return loop::cuda_history_bytes(compilation, domain, options_.dtype, least_halo, shots, buffers);
+}
+
+std::size_t Machine::state_bytes(const passes::Compilation& compilation, const ir::Domain& domain,
+                                 int least_halo, std::int64_t shots) const {
+  return loop::present_bytes(compilation, domain, options_.dtype, least_halo, shots);
 }
 
 std::int64_t Machine::most_shots(const ir::Domain& domain) const {

@@ -94,6 +94,9 @@ class Machine {
   /// Of so many buffers of a history.
   std::size_t history_bytes(const passes::Compilation& compilation, const ir::Domain& domain, int least_halo,
                             std::int64_t shots, std::size_t buffers) const;
+  /// Of a state of an engine.
+  std::size_t state_bytes(const passes::Compilation& compilation, const ir::Domain& domain, int least_halo,
+                          std::int64_t shots) const;
   /// Shots that an engine can run at once at most, memory apart: 1 where the kernels take no more.
   std::int64_t most_shots(const ir::Domain& domain) const;
   /// What is known of the CUDA device; null where there is none, or none that can be opened.

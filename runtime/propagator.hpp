@@ -106,11 +106,13 @@ struct Estimate {
   std::size_t host_bytes = 0;
   /// Of the host's memory in a first call: with the device's own, unless that is a GPU's.
   std::size_t peak_bytes = 0;
-  /// Of a gradient instead, with full storage: the device allocator's peak, and what of it is history. 0
-  /// where the equation has no adjoint, as `gradient_refusal` says.
+  /// Of a gradient instead, with PropagatorOptions::storage: the device allocator's peak. 0 where the
+  /// equation has no adjoint, as `gradient_refusal` says.
   std::size_t gradient_device_bytes = 0;
   std::int64_t gradient_shots_at_once = 1;
-  std::size_t history_bytes = 0;
+  std::size_t history_bytes = 0;     ///< of them, what is kept of the steps of a stretch
+  std::size_t checkpoint_bytes = 0;  ///< of states, on the tier that they lie on
+  std::int64_t steps_again = 0;      ///< that a shot's checkpoints have run again, substeps counted
   std::string gradient_refusal;
   double work_bytes_per_point = 0;  ///< least memory traffic of a padded point and step
   std::string refusal;              ///< why forward would refuse the step; empty where it would not
@@ -127,6 +129,7 @@ struct Timings {
   double gpoints_per_s = 0;  ///< physical
   /// Of a gradient: its forward runs, its backward runs, and the chain rule from coefficients to models, s.
   double keeping = 0, backward = 0, chain = 0;
+  std::int64_t steps_again = 0;  ///< that its backward runs ran again from checkpoints, over all shots
   double padded_gpoints_per_s = 0;
 };
 

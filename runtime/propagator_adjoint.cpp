@@ -21,6 +21,7 @@ int Propagator::Impl::Adjoint::least_halo() const {
 }
 
 void Propagator::Impl::Adjoint::release() {
+  states.reset();
   history.reset();
   keep.reset();
   back.reset();
@@ -113,13 +114,13 @@ void Propagator::Impl::Adjoint::require_divisors(const ir::Domain& domain,
 }
 
 void Propagator::Impl::Adjoint::add_illumination(const ir::Domain& domain, std::vector<double>& nodes,
-                                                 std::int64_t shot) const {
+                                                 std::int64_t shot, std::int64_t count) const {
   std::vector<ir::Box> lives;
   for (const ir::Save& save : compilation.adjoint.saves) {
     const ir::Field& field = compilation.adjoint.forward.field(save.field);
     lives.push_back(domain.live(field));
   }
-  for (std::int64_t slot = 1; slot <= steps; ++slot) history->add_squares(domain, slot, lives, nodes, shot);
+  for (std::int64_t slot = count; slot > 0; --slot) history->add_squares(domain, slot, lives, nodes, shot);
 }
 
 }  // namespace ondula

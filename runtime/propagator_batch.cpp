@@ -30,20 +30,25 @@ void Propagator::Impl::require_room_for_points(std::int64_t batch, bool back) co
   static_cast<void>(device_->allocate(bytes));
 }
 
-/// Both engines, and a history of every step; slot 0 is the state a run starts from.
-std::pair<std::size_t, std::size_t> Propagator::Impl::gradient_bytes(
+/// Both engines, states, and a history of the longest stretch; slot 0 is the state it starts from.
+Propagator::Impl::GradientBytes Propagator::Impl::gradient_bytes(
     const passes::AdjointCompilation& both, std::int64_t batch, std::int64_t steps, int substeps,
     std::span<const loop::PointCounts> points) const {
+  const storage::Cost cost = storage::predict(options_.storage.checkpoints, steps);
   const int halo =
       std::max(loop::common_halo(both.forward.kernels), loop::common_halo(both.backward.kernels));
-  const auto slots = static_cast<std::size_t>(steps * substeps + 1);
+  const auto slots = static_cast<std::size_t>(cost.longest * substeps + 1);
   const loop::PointCounts ahead = points_at_once(points, batch);
   const loop::PointCounts back = points_back(ahead);
-  const std::size_t history =
+  GradientBytes bytes;
+  bytes.history =
       machine_.history_bytes(both.forward, domain_, halo, batch, slots * both.adjoint.saves.size());
-  return {machine_.engine_bytes(both.forward, domain_, halo, batch, substeps, ahead) +
-              machine_.engine_bytes(both.backward, domain_, halo, batch, 1, back) + history,
-          history};
+  bytes.states =
+      static_cast<std::size_t>(cost.states) * machine_.state_bytes(both.forward, domain_, halo, batch);
+  bytes.device = machine_.engine_bytes(both.forward, domain_, halo, batch, substeps, ahead) +
+                 machine_.engine_bytes(both.backward, domain_, halo, batch, 1, back) + bytes.history;
+  if (options_.storage.states == Tier::device) bytes.device += bytes.states;
+  return bytes;
 }
 
 std::int64_t Propagator::Impl::choose_batch(std::size_t shots,

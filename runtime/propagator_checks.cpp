@@ -104,8 +104,13 @@ void Propagator::Impl::estimate_gradient(Estimate& e, std::span<const loop::Poin
       return gradient_bytes(both, batch, options_.steps, e.substeps, points);
     };
     e.gradient_shots_at_once =
-        choose_batch(points.size(), [&](std::int64_t batch) { return bytes(batch).first; });
-    std::tie(e.gradient_device_bytes, e.history_bytes) = bytes(e.gradient_shots_at_once);
+        choose_batch(points.size(), [&](std::int64_t batch) { return bytes(batch).device; });
+    const GradientBytes found = bytes(e.gradient_shots_at_once);
+    e.gradient_device_bytes = found.device;
+    e.history_bytes = found.history;
+    e.checkpoint_bytes = found.states;
+    const storage::Cost cost = storage::predict(options_.storage.checkpoints, options_.steps);
+    e.steps_again = (cost.run - options_.steps) * e.substeps;
   } catch (const UserError& error) {
     e.gradient_refusal = error.what();
   }

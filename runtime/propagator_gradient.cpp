@@ -76,6 +76,7 @@ Gradient Propagator::Impl::gradient(std::span<const Shot> shots, const MisfitFun
   require_gradient(options);
   const Limits now = begin_run(shots, std::nullopt);
   timings_.keeping = timings_.backward = timings_.chain = 0;
+  timings_.steps_again = 0;
   substeps_ = substeps(now);
   fix_layer(now.speeds, shots);
   ready_adjoint(options);
@@ -138,6 +139,7 @@ void Propagator::Impl::require_gradient(const GradientOptions& options) const {
         "a gradient needs what the forward run kept, and its storage is off (memory mode none): "
         "take full");
   }
+  static_cast<void>(storage::predict(options_.storage.checkpoints, options_.steps));
   for (const std::string& name : options.parameters) static_cast<void>(find_parameter(name));
 }
 
@@ -179,7 +181,7 @@ void Propagator::Impl::ready_adjoint(const GradientOptions& options) {
   Adjoint& own = *adjoint_;
   own.require_room(domain_);
   const auto bytes = [&](std::int64_t batch) {
-    return gradient_bytes(own.compilation, batch, steps_, substeps_, counts_).first;
+    return gradient_bytes(own.compilation, batch, steps_, substeps_, counts_).device;
   };
   const std::int64_t wanted = choose_batch(counts_.size(), bytes);
   own.batch = with_room(wanted, [&](std::int64_t batch) {
@@ -190,13 +192,18 @@ void Propagator::Impl::ready_adjoint(const GradientOptions& options) {
 
 void Propagator::Impl::ready_adjoint_engines(std::int64_t batch) {
   Adjoint& own = *adjoint_;
+  own.cost = storage::predict(options_.storage.checkpoints, steps_);
+  const std::int64_t slots = own.cost.longest * substeps_ + 1;
+  const bool kept =
+      own.history && own.history->slots() == slots && own.states && own.states->count() == own.cost.states;
   // A history of other steps is made anew in any case: then for no more shots than need one.
-  const bool other = own.steps != steps_ * substeps_ && own.shots != batch;
+  const bool other = !kept && own.shots != batch;
   if (own.keep && (own.shots < batch || other)) own.release();
   if (!own.keep) {
     loop::EngineSetup setup = engine_setup(batch);
     setup.least_halo = own.least_halo();
-    own.history.reset();  // it is of the device that goes
+    own.states.reset();
+    own.history.reset();  // both are of the device that goes
     own.back.reset();
     renew_device();
     auto keep = machine_.make_engine(own.compilation.forward, setup, device_.get(), own.keep_kernels);
@@ -211,12 +218,16 @@ void Propagator::Impl::ready_adjoint_engines(std::int64_t batch) {
     own.back->set_models(models_);
     own.models = models_version_;
   }
-  if (!own.history || own.steps != steps_ * substeps_) {
+  if (!kept || !own.history) {
+    own.states.reset();
     own.history.reset();  // before there is room for another
-    own.steps = steps_ * substeps_;
-    own.history = own.keep->make_history(own.compilation.adjoint.saves, own.steps + 1);
+    own.history = own.keep->make_history(own.compilation.adjoint.saves, slots);
+    make_states(own);
     require_room_for_points(batch, true);
   }
+  if (own.schedule.empty() || own.steps != steps_ * substeps_)
+    own.schedule = storage::make_schedule(options_.storage.checkpoints, steps_);
+  own.steps = steps_ * substeps_;
 }
 
 Records Propagator::Impl::run_keeping(GradientBatch& batch) {
@@ -233,8 +244,7 @@ Records Propagator::Impl::run_keeping(GradientBatch& batch) {
   own.keep->stand(*own.history, 0);
   start_shot(*own.keep);
   if (start_ || !initial_.empty()) own.keep_start();
-  own.keep->keep(*own.history, 0);
-  const std::int64_t first = step_now_, stride = own.keep->stride();
+  const std::int64_t first = step_now_;
   loop::Watch watch = watch_of(recorder, batch.first, first);
   watch.samples = [&](std::int64_t step, std::span<const double> samples) {
     const std::int64_t n = step / substeps_ - first;
@@ -245,19 +255,7 @@ Records Propagator::Impl::run_keeping(GradientBatch& batch) {
         batch.slopes[s][k][static_cast<std::size_t>(n)] = values[k];
     }
   };
-  const std::size_t count = batch.shots.size();
-  for (std::int64_t n = 0; n < steps_;) {
-    if (options_.cancel && options_.cancel())
-      throw Cancelled(fmt::format("cancelled at step {} of {}", first + n, shots_text(batch.first, count)));
-    const std::int64_t next = std::min(steps_, n + stride);
-    own.keep->steps((first + n) * substeps_, (next - n) * substeps_, substeps_, watch,
-                    {own.history.get(), loop::Kept::Way::keep, n * substeps_});
-    step_now_ = first + next;
-    tell(batch.first, count, next, 2 * steps_, stride > 1);
-    if (next % guard_interval == 0 || next == steps_ || stride > 1)
-      own.keep->watch_magnitude(first + next, watch);
-    n = next;
-  }
+  go_ahead(batch, watch);
   own.keep->finish(watch);
   return recorder.take();
 }
@@ -300,7 +298,7 @@ void Propagator::Impl::run_back(GradientBatch& batch, const loop::Sensitivity& s
   loop::Watch watch;
   watch.receivers = first_value.back();
   const std::int64_t last = own.steps - 1;
-  const std::int64_t first = (start_ ? start_->step : 0) * substeps_;
+  const std::int64_t first = first_sample() * substeps_;
   watch.samples = [&](std::int64_t j, std::span<const double> found) {
     for (std::size_t s = 0; s < backs.size(); ++s)
       backs[s].collect(first + last - j, found.subspan(first_value[s], first_value[s + 1] - first_value[s]));
@@ -310,8 +308,9 @@ void Propagator::Impl::run_back(GradientBatch& batch, const loop::Sensitivity& s
       require_bounded(batch.first + static_cast<std::int64_t>(s), (last + 1 - done) / substeps_ + 1,
                       sizes[s]);
   };
-  own.back->take_over(*own.keep, own.compilation.adjoint.handovers);
-  step_back(batch, watch);
+  if (options.illumination)
+    batch.illumination.assign(batch.shots.size(), std::vector<double>(result.illumination.size(), 0.0));
+  go_back(batch, watch);
   for (std::size_t s = 0; s < batch.shots.size(); ++s) {
     own.back->look_at(static_cast<std::int64_t>(s));
     add_slopes(batch, s, sensitivity, models);
@@ -320,27 +319,13 @@ void Propagator::Impl::run_back(GradientBatch& batch, const loop::Sensitivity& s
     own.take_injected(backs[s]);
     own.take_start();
     if (options.initial) gather_initial(sensitivity, result);
-    if (options.illumination)
-      own.add_illumination(domain_, result.illumination, static_cast<std::int64_t>(s));
+    // Each shot's apart: whatever the stretches and batches, the sums are the same.
+    if (options.illumination) {
+      for (std::size_t k = 0; k < result.illumination.size(); ++k)
+        result.illumination[k] += batch.illumination[s][k];
+    }
     if (own.sums) own.sums->add(*own.back, device_.get());
   }
-}
-
-void Propagator::Impl::step_back(const GradientBatch& batch, const loop::Watch& watch) {
-  Adjoint& own = *adjoint_;
-  const std::int64_t last = own.steps - 1, stride = own.back->stride();
-  const std::size_t count = batch.shots.size();
-  for (std::int64_t j = 0; j <= last;) {
-    if (options_.cancel && j % substeps_ == 0 && options_.cancel())
-      throw Cancelled(fmt::format("cancelled on the way back at step {} of {}", (last - j) / substeps_,
-                                  shots_text(batch.first, count)));
-    const std::int64_t next = std::min(last + 1, j + (stride > 1 ? stride * substeps_ : 1));
-    own.back->steps(j, next - j, 1, watch, {own.history.get(), loop::Kept::Way::backward, j, own.steps});
-    if (next % substeps_ == 0) tell(batch.first, count, steps_ + next / substeps_, 2 * steps_, stride > 1);
-    if (next % guard_interval == 0 || next > last || stride > 1) own.back->watch_magnitude(next, watch);
-    j = next;
-  }
-  own.back->finish(watch);
 }
 
 }  // namespace ondula

@@ -23,6 +23,7 @@
 #include "runtime/propagator.hpp"
 #include "runtime/shot_points.hpp"
 #include "runtime/stability.hpp"
+#include "runtime/storage/schedule.hpp"
 #include "runtime/trace_recorder.hpp"
 
 namespace ondula {
@@ -116,10 +117,12 @@ class Propagator::Impl {
   /// Device bytes of an engine for so many of the shots at once, every `every`-th of whose steps is sampled.
   std::size_t engine_bytes(const passes::Compilation& compilation, int least_halo, std::int64_t batch,
                            int substeps, std::span<const loop::PointCounts> points) const;
-  /// Device bytes of a gradient, and what of them is history.
-  std::pair<std::size_t, std::size_t> gradient_bytes(const passes::AdjointCompilation& both,
-                                                     std::int64_t batch, std::int64_t steps, int substeps,
-                                                     std::span<const loop::PointCounts> points) const;
+  /// What a gradient takes: of the device in all, of a stretch's history, of checkpoints.
+  struct GradientBytes {
+    std::size_t device = 0, history = 0, states = 0;
+  };
+  GradientBytes gradient_bytes(const passes::AdjointCompilation& both, std::int64_t batch, std::int64_t steps,
+                               int substeps, std::span<const loop::PointCounts> points) const;
   static loop::PointCounts points_back(const loop::PointCounts& ahead);
   /// Throws device::NoRoom where the device has none for the points of so many shots at once, with `back` of
   /// both directions.
@@ -162,7 +165,21 @@ class Propagator::Impl {
                 Gradient& result, loop::ModelGradient& models);
   void add_slopes(const GradientBatch& batch, std::size_t shot, const loop::Sensitivity& sensitivity,
                   loop::ModelGradient& models) const;
-  void step_back(const GradientBatch& batch, const loop::Watch& watch);
+
+  // propagator_stretches.cpp
+  /// Takes the schedule's actions up to its first reverse, or from there to its end: a shot's way there or
+  /// back. `ahead` and `back` are told of the engines' steps.
+  void go_ahead(GradientBatch& batch, const loop::Watch& ahead);
+  void go_back(GradientBatch& batch, const loop::Watch& back);
+  /// Any action but a reverse.
+  void act(GradientBatch& batch, const storage::Action& action, const loop::Watch& watch);
+  void run_stretch(GradientBatch& batch, const storage::Action& action, const loop::Watch& watch);
+  void undo_stretch(GradientBatch& batch, const storage::Action& action, const loop::Watch& watch);
+  void make_states(Adjoint& own) const;
+  /// The sample a shot starts from, since t0.
+  std::int64_t first_sample() const;
+  /// Magnitudes of a batch's shots, as steps or samples are told to it.
+  std::function<void(std::int64_t, std::span<const double>)> bounded(const GradientBatch& batch) const;
 
   // propagator_gather.cpp
   void gather_models(const loop::Sensitivity& sensitivity, loop::ModelGradient& models) const;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -19,6 +18,9 @@
 #include "runtime/loop/halo.hpp"
 #include "runtime/loop/history.hpp"
 #include "runtime/loop/launch_binder.hpp"
+#include "runtime/loop/magnitude.hpp"
+#include "runtime/loop/present.hpp"
+#include "runtime/loop/profiles.hpp"
 #include "runtime/loop/ring_layout.hpp"
 #include "runtime/loop/tangent_rows.hpp"
 
@@ -26,26 +28,6 @@ namespace ondula::loop {
 namespace {
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
-/// The largest |value|; not finite as soon as one value is not. Without its sign a floating-point number
-/// orders as its bits do, infinities and NaN last, and integers have no chain of rounded sums to wait for.
-template <class Real>
-Real largest_magnitude(const Real* data, std::int64_t count) {
-  using Bits = std::conditional_t<sizeof(Real) == 4, std::int32_t, std::int64_t>;
-  constexpr Bits magnitude = std::numeric_limits<Bits>::max();
-  constexpr std::int64_t lanes = 8;
-  std::array<Bits, lanes> most{};
-  const std::int64_t whole = count / lanes * lanes;
-  for (std::int64_t i = 0; i < whole; i += lanes) {
-    for (std::int64_t lane = 0; lane < lanes; ++lane) {
-      const Bits bits = std::bit_cast<Bits>(data[i + lane]) & magnitude;
-      most[at(lane)] = bits > most[at(lane)] ? bits : most[at(lane)];
-    }
-  }
-  for (std::int64_t i = whole; i < count; ++i)
-    most[0] = std::max(most[0], std::bit_cast<Bits>(data[i]) & magnitude);
-  return std::bit_cast<Real>(*std::max_element(most.begin(), most.end()));
-}
 
 /// One deposit of a source: where, with which weights, fed by which samples.
 struct Deposit {
@@ -74,6 +56,7 @@ class CompiledEngine final : public Engine {
         module_(std::move(module)),
         halo_(std::max(common_halo(set_), setup.least_halo)),
         arrays_(plan_arrays(set_, setup.domain, sizeof(Real), halo_), device, sizeof(Real)),
+        present_(set_.program, arrays_, device, sizeof(Real)),
         rings_(ring_layout(set_.program, setup.domain)) {
     const bool first_order = set_.program.first_order();
     for (const ir::Field& field : set_.program.fields) {
@@ -82,7 +65,7 @@ class CompiledEngine final : public Engine {
       halos_.emplace(field.name, HaloFiller(setup.domain, field, first_order, halo_));
     }
     clear(true);
-    upload_profiles();
+    upload_profiles<Real>(arrays_, setup_, device_);
     const LaunchBinder binder(set_, setup_, device_, *module_, arrays_, halo_);
     for (const ir::Kernel& kernel : set_.kernels) {
       for (std::size_t a = 0; a < kernel.arrays.size(); ++a) {
@@ -208,6 +191,21 @@ class CompiledEngine final : public Engine {
       device_.copy(other.arrays_.at(field_key(h.field, from)).buffer,
                    arrays_.at(field_key(h.rebuilt, to)).buffer);
     }
+  }
+
+  std::unique_ptr<HeldState> make_state() override { return present_.make(); }
+  void hold(HeldState& into) const override { present_.hold(into, parity_); }
+  std::size_t state_bytes() const override { return present_.bytes(); }
+  void download(std::span<std::byte> into) const override { present_.download(into, parity_); }
+
+  void resume(const HeldState& from) override {
+    present_.resume(from);
+    parity_ = 0;
+  }
+
+  void upload(std::span<const std::byte> from) override {
+    present_.upload(from);
+    parity_ = 0;
   }
 
   void set_field(const std::string& name, int level, std::span<const double> values) override {
@@ -351,19 +349,6 @@ class CompiledEngine final : public Engine {
         body(index, flat);
         flat += count;
       }
-    }
-  }
-
-  void upload_profiles() {
-    const auto profiles = setup_.domain.profiles(setup_.layer);
-    for (auto& [key, array] : arrays_.all()) {
-      if (key.kind != ir::ArrayKind::profile) continue;
-      const auto found = std::find_if(profiles.begin(), profiles.end(), [&k = key](const ir::Profile& p) {
-        return p.name == k.name && p.axis == k.axis && p.half == k.half;
-      });
-      if (found == profiles.end()) throw InternalError("no profile " + key.name);
-      const std::vector<Real> values(found->values.begin(), found->values.end());
-      device_.upload(array.buffer, 0, values.data(), values.size() * sizeof(Real));
     }
   }
 
@@ -518,6 +503,7 @@ class CompiledEngine final : public Engine {
   std::shared_ptr<const jit::HostModule> module_;
   int halo_;
   Arrays arrays_;
+  Present present_;
   bool two_levels_ = false;
   int parity_ = 0;
   bool stepped_ = false;  // since the history's slot was bound

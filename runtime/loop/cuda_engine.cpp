@@ -21,6 +21,8 @@
 #include "runtime/loop/cuda_step.hpp"
 #include "runtime/loop/cuda_stepper.hpp"
 #include "runtime/loop/history.hpp"
+#include "runtime/loop/present.hpp"
+#include "runtime/loop/profiles.hpp"
 #include "runtime/loop/tangent_rows.hpp"
 
 namespace ondula::loop {
@@ -42,6 +44,7 @@ class CudaEngine final : public Engine {
         plans_(plan_arrays(set_, setup.domain, sizeof(Real), halo_)),
         strides_(shot_strides(plans_, sizeof(Real))),
         arrays_(plans_, device, sizeof(Real), setup.shots),
+        present_(set_.program, arrays_, device, sizeof(Real), setup.shots),
         maker_(kernels_->program, setup_, device_, *module_, arrays_, strides_, halo_),
         points_(device, setup.dtype) {
     std::size_t states = 0;
@@ -51,7 +54,7 @@ class CudaEngine final : public Engine {
       two_levels_ |= !field.accumulator && field.time_order == 2;
     }
     clear(true);
-    upload_profiles();
+    upload_profiles<Real>(arrays_, setup_, device_);
     stepper_ = std::make_unique<CudaStepper>(device_, *module_, setup.dtype, two_levels_, graphs);
     magnitude_ = std::make_unique<CudaMagnitude>(device_, *module_, setup.dtype, states, setup.shots);
   }
@@ -150,6 +153,23 @@ class CudaEngine final : public Engine {
       device_.session()->call(session.functions().copy_on_device, cuda::address(to), cuda::address(from),
                               from.bytes(), device_.stream());
     }
+  }
+
+  std::unique_ptr<HeldState> make_state() override { return present_.make(); }
+  void hold(HeldState& into) const override { present_.hold(into, parity_); }
+  std::size_t state_bytes() const override { return present_.bytes(); }
+  void download(std::span<std::byte> into) const override { present_.download(into, parity_); }
+
+  void resume(const HeldState& from) override {
+    forget_values();
+    present_.resume(from);
+    parity_ = 0;
+  }
+
+  void upload(std::span<const std::byte> from) override {
+    forget_values();
+    present_.upload(from);
+    parity_ = 0;
   }
 
   void set_field(const std::string& name, int level, std::span<const double> values) override {
@@ -314,19 +334,6 @@ class CudaEngine final : public Engine {
     }
   }
 
-  void upload_profiles() {
-    const auto profiles = setup_.domain.profiles(setup_.layer);
-    for (auto& [key, array] : arrays_.all()) {
-      if (key.kind != ir::ArrayKind::profile) continue;
-      const auto found = std::find_if(profiles.begin(), profiles.end(), [&k = key](const ir::Profile& p) {
-        return p.name == k.name && p.axis == k.axis && p.half == k.half;
-      });
-      if (found == profiles.end()) throw InternalError("no profile " + key.name);
-      const std::vector<Real> values(found->values.begin(), found->values.end());
-      device_.upload(array.buffer, 0, values.data(), values.size() * sizeof(Real));
-    }
-  }
-
   void ready_steps(std::int64_t every) {
     const bool was_stale = std::exchange(stale_, true);
     stale_ = stepper_->reserve(every, points_.sources(), points_.rows()) || was_stale;
@@ -421,6 +428,7 @@ class CudaEngine final : public Engine {
   std::vector<ArrayPlan> plans_;
   ShotStrides strides_;
   Arrays arrays_;
+  Present present_;
   CudaStepMaker maker_;
   CudaPoints points_;
   mutable std::mutex values_mutex_;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <span>
 #include <string>
@@ -59,6 +60,12 @@ struct Kept {
   std::int64_t before(std::int64_t number) const {
     return way == Way::pass ? 1 - after(number) : after(number) - 1;
   }
+};
+
+/// The whole present of an engine, of all its shots, in its device's memory.
+class HeldState {
+ public:
+  virtual ~HeldState() = default;
 };
 
 /// One shot's sources and receivers.
@@ -122,6 +129,17 @@ class Engine {
   /// Rebuilt fields begin as `forward`, an engine of the same kind and device, has left what they rebuild: of
   /// all shots that run.
   virtual void take_over(const Engine& forward, const std::vector<ir::Handover>& handovers) = 0;
+
+  /// Room for a state.
+  virtual std::unique_ptr<HeldState> make_state() = 0;
+  /// Copies the present of all shots, in the order of the steps, without waiting for them.
+  virtual void hold(HeldState& into) const = 0;
+  /// Makes it the present again, bit for bit; with a history, where `stand` says.
+  virtual void resume(const HeldState& from) = 0;
+  /// The same as bytes in the host's memory, state_bytes() of them. Both wait.
+  virtual std::size_t state_bytes() const = 0;
+  virtual void download(std::span<std::byte> into) const = 0;
+  virtual void upload(std::span<const std::byte> from) = 0;
 
  protected:
   /// For steps that come one by one: the next goes from `before` to `slot`; of what an adjoint reads, these

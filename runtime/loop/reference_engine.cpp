@@ -43,6 +43,11 @@ struct ReferenceHistory final : History {
   std::vector<Slot> all;
 };
 
+struct ReferenceState final : HeldState {
+  explicit ReferenceState(std::size_t size) : bytes(size) {}
+  std::vector<std::byte> bytes;
+};
+
 template <class Real>
 class ReferenceEngine final : public Engine {
  public:
@@ -106,6 +111,37 @@ class ReferenceEngine final : public Engine {
 
   void take_over(const Engine& forward, const std::vector<ir::Handover>& handovers) override {
     for (const ir::Handover& h : handovers) set_field(h.rebuilt, h.to, forward.field(h.field, h.from));
+  }
+
+  std::unique_ptr<HeldState> make_state() override { return std::make_unique<ReferenceState>(state_bytes()); }
+  void hold(HeldState& into) const override { download(dynamic_cast<ReferenceState&>(into).bytes); }
+  void resume(const HeldState& from) override { upload(dynamic_cast<const ReferenceState&>(from).bytes); }
+
+  std::size_t state_bytes() const override {
+    std::size_t arrays = 0;
+    each_of_state([&](const std::string&, int) { ++arrays; });
+    return arrays * static_cast<std::size_t>(setup_.domain.points()) * sizeof(double);
+  }
+
+  void download(std::span<std::byte> into) const override {
+    std::size_t at = 0;
+    each_of_state([&](const std::string& name, int level) {
+      const std::vector<double> values = executor_.field(name, level);
+      const auto bytes = std::as_bytes(std::span(values));
+      std::copy(bytes.begin(), bytes.end(), into.subspan(at, bytes.size()).begin());
+      at += bytes.size();
+    });
+  }
+
+  void upload(std::span<const std::byte> from) override {
+    std::size_t at = 0;
+    std::vector<double> values(static_cast<std::size_t>(setup_.domain.points()));
+    each_of_state([&](const std::string& name, int level) {
+      const auto bytes = std::as_writable_bytes(std::span(values));
+      std::copy_n(from.subspan(at, bytes.size()).begin(), bytes.size(), bytes.begin());
+      executor_.set_field(name, level, values);
+      at += bytes.size();
+    });
   }
 
   void set_field(const std::string& name, int level, std::span<const double> values) override {
@@ -178,6 +214,15 @@ class ReferenceEngine final : public Engine {
       }
     }
     return values;
+  }
+
+  /// f(name, level) for all that the next steps depend on.
+  template <class F>
+  void each_of_state(const F& f) const {
+    for (const ir::Field& field : program_.fields) {
+      if (field.saved || field.accumulator) continue;
+      for (int level = field.time_order == 2 ? -1 : 0; level <= 0; ++level) f(field.name, level);
+    }
   }
 
   bool has(const std::string& name) const {
