@@ -24,8 +24,8 @@ struct Environment {
   std::string path;           ///< PATH: where `ondula doctor` looks for programs
   std::string cache_home;     ///< XDG_CACHE_HOME: where a user's caches live
   std::string home;           ///< HOME: used when XDG_CACHE_HOME is unset
-  std::string
-      temporary;  ///< TMPDIR: where the source of a failed compile goes without a cache; "/tmp" when unset
+  /// TMPDIR: where scratch files go, and the source of a failed compile without a cache; "/tmp" when unset
+  std::string temporary;
   std::string sim_mode;        ///< ONDULA_SIM_MODE: how the stand-in driver runs: "fast", "shuffle", "check"
   std::string sim_seed;        ///< ONDULA_SIM_SEED: of the orders that shuffle and check draw
   std::string sim_devices;     ///< ONDULA_SIM_DEVICES: how many devices it pretends to have

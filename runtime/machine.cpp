@@ -19,6 +19,7 @@
 #include "runtime/loop/cuda_engine.hpp"
 #include "runtime/loop/cuda_meter.hpp"
 #include "runtime/loop/present.hpp"
+#include "runtime/loop/ring_layout.hpp"
 #include "runtime/shot_batch.hpp"
 
 namespace ondula {
@@ -192,7 +193,15 @@ std::size_t Machine::points_bytes(std::int64_t every, const loop::PointCounts& p
 }
 
 std::size_t Machine::history_bytes(const passes::Compilation& compilation, const ir::Domain& domain,
-                                   int least_halo, std::int64_t shots, std::size_t buffers) const {
+                                   int least_halo, std::int64_t shots, std::size_t slots,
+                                   std::size_t saves) const {
+  const loop::RingLayout rings = loop::ring_layout(compilation.physical, domain);
+  if (rings.size > 0 && !reference()) {
+    const std::size_t element = options_.dtype == DType::float32 ? sizeof(float) : sizeof(double);
+    const std::int64_t stride = loop::ring_stride(rings, element);
+    return slots * static_cast<std::size_t>(loop::shots_size(rings.size, stride, shots)) * element;
+  }
+  const std::size_t buffers = slots * saves;
   if (!cuda()) return loop::history_slot_bytes(compilation, domain, options_.dtype, least_halo, buffers);
   return loop::cuda_history_bytes(compilation, domain, options_.dtype, least_halo, shots, buffers);
 }

@@ -31,6 +31,10 @@ namespace loop {
 class CudaTuner;
 }  // namespace loop
 
+namespace storage {
+class FileOperations;
+}  // namespace storage
+
 /// The run was cancelled by the caller's `cancel`.
 class ONDULA_API Cancelled : public Error {
  public:
@@ -54,7 +58,9 @@ struct PropagatorOptions {
   Backend backend = Backend::host;
   Absorb absorb;
   StoragePlan storage;  ///< what a gradient's forward run keeps, and where
-  int threads = 0;      ///< 0: one per core
+  /// For tests: the calls on scratch files; null: the system's.
+  std::shared_ptr<storage::FileOperations> scratch_files;
+  int threads = 0;  ///< 0: one per core
   jit::CacheOptions cache;
   /// Shared by propagators of one process so that each text is compiled, and each failure found, once; unset:
   /// one of its own, over `cache`.

@@ -42,7 +42,7 @@ Propagator::Impl::GradientBytes Propagator::Impl::gradient_bytes(
   const loop::PointCounts back = points_back(ahead);
   GradientBytes bytes;
   bytes.history =
-      machine_.history_bytes(both.forward, domain_, halo, batch, slots * both.adjoint.saves.size());
+      machine_.history_bytes(both.forward, domain_, halo, batch, slots, both.adjoint.saves.size());
   bytes.states =
       static_cast<std::size_t>(cost.states) * machine_.state_bytes(both.forward, domain_, halo, batch);
   bytes.device = machine_.engine_bytes(both.forward, domain_, halo, batch, substeps, ahead) +

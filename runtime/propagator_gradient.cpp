@@ -16,6 +16,7 @@
 #include "runtime/propagator_impl.hpp"
 #include "runtime/shot_batch.hpp"
 #include "runtime/state_data.hpp"
+#include "runtime/storage/scratch.hpp"
 
 namespace ondula {
 namespace {
@@ -141,6 +142,14 @@ void Propagator::Impl::require_gradient(const GradientOptions& options) const {
   }
   static_cast<void>(storage::predict(options_.storage.checkpoints, options_.steps));
   for (const std::string& name : options.parameters) static_cast<void>(find_parameter(name));
+  if (options_.storage.keep == Storage::boundary && options.illumination) {
+    throw UserError(
+        "source illumination sums squares of what full storage keeps of every step; boundary saving keeps "
+        "rings "
+        "alone: take full, or segments of it");
+  }
+  if (options_.storage.steps == Tier::disk || options_.storage.states == Tier::disk)
+    static_cast<void>(storage::scratch_folder(options_.storage.scratch));
 }
 
 bool Propagator::Impl::needs_unscaled(const GradientOptions& options) const {
@@ -221,7 +230,9 @@ void Propagator::Impl::ready_adjoint_engines(std::int64_t batch) {
   if (!kept || !own.history) {
     own.states.reset();
     own.history.reset();  // before there is room for another
-    own.history = own.keep->make_history(own.compilation.adjoint.saves, slots);
+    own.history =
+        own.keep->make_history(own.compilation.adjoint.saves, slots,
+                               {options_.storage.steps, options_.storage.scratch, options_.scratch_files});
     make_states(own);
     require_room_for_points(batch, true);
   }

@@ -116,6 +116,7 @@ void Propagator::Impl::undo_stretch(GradientBatch& batch, const storage::Action&
   const std::int64_t begin = own.steps - action.to * substeps_, end = own.steps - action.from * substeps_;
   const std::int64_t stride = own.back->stride(), last = own.steps - 1;
   const std::size_t count = batch.shots.size();
+  own.back->take_over(*own.keep, own.compilation.adjoint.handovers);
   for (std::int64_t j = begin; j < end;) {
     if (options_.cancel && j % substeps_ == 0 && options_.cancel())
       throw Cancelled(fmt::format("cancelled on the way back at step {} of {}", (last - j) / substeps_,

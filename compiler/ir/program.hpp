@@ -56,12 +56,11 @@ struct Halo {
 };
 
 /// What the interior of a field cannot be rebuilt without: its entries on the ring between two depths beside
-/// the absorbing faces. The forward step keeps those of `field`; a step back fills the rebuilt field's, at
-/// the step's new level, with what was kept `lag` steps before the one that is undone ended.
+/// the absorbing faces. Between two steps the forward run keeps those of `field`, of second order at level
+/// -1; the step back that undoes what came after fills with them the rebuilt field's, at its new level.
 struct Ring {
   std::string field;
   bool keep = false;
-  int lag = 0;     ///< of a step back: 1 what its step found, 2 one step earlier
   int number = 0;  ///< among the rings of a step, in the order they are kept in
   Depths outer{}, inner{};
 };

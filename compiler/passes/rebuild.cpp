@@ -180,9 +180,8 @@ class Rebuilder {
       if (field.name == rebuilt) field.inset = depths.inner;
     }
     if (!depths.kept) return;
-    const bool second = physical_.field(name).time_order == 2;
     const int number = static_cast<int>(adjoint_.rings.size());
-    adjoint_.rings.push_back({name, true, 0, number, depths.outer, depths.inner});
+    adjoint_.rings.push_back({name, true, number, depths.outer, depths.inner});
     adjoint_.forward.operations.emplace_back(adjoint_.rings.back());
     const auto halo =
         std::find_if(back_.operations.begin(), back_.operations.end(), [&](const auto& operation) {
@@ -190,8 +189,7 @@ class Rebuilder {
           return found != nullptr && found->field == rebuilt;
         });
     if (halo == back_.operations.end()) throw InternalError(rebuilt + " has no images");
-    back_.operations.insert(halo,
-                            ir::Ring{rebuilt, false, second ? 2 : 1, number, depths.outer, depths.inner});
+    back_.operations.insert(halo, ir::Ring{rebuilt, false, number, depths.outer, depths.inner});
   }
 
   void describe(const std::map<std::string, RingDepths>& depths) {

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "compiler/error.hpp"
 #include "compiler/reference/evaluate.hpp"
@@ -148,8 +147,8 @@ class Executor<Real>::Impl {
   State<Real>& state() { return state_; }
   const ir::Program& program() const { return program_; }
 
-  std::vector<double> values(const std::string& name, const ir::Box& box) const {
-    const std::vector<Real>& array = state_.level(name, 0);
+  std::vector<double> values(const std::string& name, int level, const ir::Box& box) const {
+    const std::vector<Real>& array = state_.level(name, level);
     std::vector<double> result;
     for_rows(layout_, box, [&](std::int64_t first, std::int64_t count, const ir::Extents&) {
       for (std::int64_t i = first; i < first + count; ++i)
@@ -162,14 +161,15 @@ class Executor<Real>::Impl {
     std::vector<double> result;
     for (const ir::Ring* ring : program_rings()) {
       for (const ir::Box& box : domain_.ring(program_.field(ring->field), ring->outer, ring->inner)) {
-        const std::vector<double> part = values(ring->field, box);
+        const int level = program_.field(ring->field).time_order == 2 ? -1 : 0;
+        const std::vector<double> part = values(ring->field, level, box);
         result.insert(result.end(), part.begin(), part.end());
       }
     }
     return result;
   }
 
-  void take_rings(std::array<const std::vector<double>*, 3> by_lag) { kept_ = by_lag; }
+  void take_rings(const std::vector<double>* kept) { kept_ = kept; }
 
  private:
   std::vector<const ir::Ring*> program_rings() const {
@@ -184,14 +184,13 @@ class Executor<Real>::Impl {
 
   void take(const ir::Ring& op) {
     std::size_t next = 0;
-    const std::vector<double>* const kept = kept_[at(op.lag)];
-    if (kept == nullptr) return;
+    if (kept_ == nullptr) return;
     for (const ir::Ring* ring : program_rings()) {
       std::vector<Real>& out = state_.level(ring->field, 1);
       for (const ir::Box& box : domain_.ring(program_.field(ring->field), ring->outer, ring->inner)) {
         for_rows(layout_, box, [&](std::int64_t first, std::int64_t count, const ir::Extents&) {
           for (std::int64_t i = first; i < first + count; ++i, ++next) {
-            if (ring->number == op.number) out[at(i)] = static_cast<Real>(kept->at(next));
+            if (ring->number == op.number) out[at(i)] = static_cast<Real>(kept_->at(next));
           }
         });
       }
@@ -272,7 +271,7 @@ class Executor<Real>::Impl {
   State<Real> state_;
   Evaluator<Real> evaluator_;
   std::vector<Real> pending_;
-  std::array<const std::vector<double>*, 3> kept_{};
+  const std::vector<double>* kept_ = nullptr;
   std::map<std::uint32_t, Static> factors_;  // of injections, by id
 };
 
@@ -313,7 +312,7 @@ void Executor<Real>::clear_state() {
 
 template <class Real>
 std::vector<double> Executor<Real>::values(const std::string& name, const ir::Box& box) const {
-  return impl_->values(name, box);
+  return impl_->values(name, 0, box);
 }
 
 template <class Real>
@@ -322,8 +321,8 @@ std::vector<double> Executor<Real>::rings() const {
 }
 
 template <class Real>
-void Executor<Real>::take_rings(const std::array<const std::vector<double>*, 3>& by_lag) {
-  impl_->take_rings(by_lag);
+void Executor<Real>::take_rings(const std::vector<double>* kept) {
+  impl_->take_rings(kept);
 }
 
 template <class Real>

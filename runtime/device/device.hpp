@@ -36,6 +36,10 @@ class Buffer {
   ~Buffer();
   /// The same memory, of which `buffer` stays the owner and which it must outlive.
   static Buffer view(Buffer& buffer) { return {nullptr, buffer.data_, buffer.bytes_}; }
+  /// Some of it.
+  static Buffer part(Buffer& buffer, std::size_t offset, std::size_t bytes) {
+    return {nullptr, static_cast<std::byte*>(buffer.data_) + offset, bytes};
+  }
   void* data() const { return data_; }
   std::size_t bytes() const { return bytes_; }
 

@@ -23,6 +23,7 @@
 #include "runtime/loop/profiles.hpp"
 #include "runtime/loop/ring_layout.hpp"
 #include "runtime/loop/tangent_rows.hpp"
+#include "runtime/loop/tiered_history.hpp"
 
 namespace ondula::loop {
 namespace {
@@ -132,15 +133,15 @@ class CompiledEngine final : public Engine {
     return result;
   }
 
-  std::unique_ptr<History> make_history(const std::vector<ir::Save>& saves, std::int64_t slots) override {
-    if (rings_.size > 0) return make_ring_history(device_, slots, rings_, sizeof(Real));
-    auto history = std::make_unique<DeviceHistory>(
-        device_, saves, slots, full_layout(setup_.domain, halo_, sizeof(Real)), sizeof(Real));
+  std::unique_ptr<History> make_history(const std::vector<ir::Save>& saves, std::int64_t slots,
+                                        const HistoryTier& tier) override {
+    if (rings_.size > 0)
+      return make_host_history(device_, ring_saves(), slots, ring_as_layout(rings_), sizeof(Real), tier);
+    auto history = make_host_history(device_, saves, slots, full_layout(setup_.domain, halo_, sizeof(Real)),
+                                     sizeof(Real), tier);
+    // Steps write where the field lives; around it they read zeros.
     for (std::size_t s = 0; s < saves.size(); ++s) {
-      const ir::Field& field = set_.program.field(saves[s].field);
-      // Steps write where the field lives; around it they read zeros.
-      for (std::int64_t slot = 0; field.apart && slot < slots; ++slot)
-        device_.fill_zero(history->buffer(s, slot));
+      if (set_.program.field(saves[s].field).apart) history->fill_zero(s);
     }
     return history;
   }
@@ -149,9 +150,7 @@ class CompiledEngine final : public Engine {
     auto& kept = dynamic_cast<DeviceHistory&>(history);
     bind_apart(arrays_, set_.program, kept, before, slot);
     stepped_ = false;
-    // Before the first step of all nothing is read of what is rebuilt.
-    if (rings_.size > 0) ring_from_ = {slot, before, std::max<std::int64_t>(before - 1, 0)};
-    ring_history_ = &kept;
+    if (rings_.size > 0) ring_from_ = static_cast<const Real*>(kept.buffer(0, before).data());
     for (const ir::Field& field : set_.program.fields) {
       if (field.saved)
         before_[field.name] = static_cast<const Real*>(kept.buffer(kept.find(field.name), before).data());
@@ -165,22 +164,22 @@ class CompiledEngine final : public Engine {
   }
 
   void stand(History& history, std::int64_t slot) override {
-    bind_apart(arrays_, set_.program, dynamic_cast<DeviceHistory&>(history), std::nullopt, slot);
+    auto& kept = dynamic_cast<DeviceHistory&>(history);
+    kept.claim(slot);
+    bind_apart(arrays_, set_.program, kept, std::nullopt, slot);
     stepped_ = true;
   }
 
   void keep(History& history, std::int64_t slot) const override {
     auto& kept = dynamic_cast<DeviceHistory&>(history);
-    if (rings_.size > 0) {
-      keep_rings(kept.buffer(0, slot));
-      return;
-    }
-    for (std::size_t s = 0; s < kept.saves().size(); ++s) {
+    if (rings_.size > 0) keep_rings(kept.buffer(0, slot));
+    for (std::size_t s = 0; rings_.size == 0 && s < kept.saves().size(); ++s) {
       const ir::Field& field = set_.program.field(kept.saves()[s].field);
       if (field.saved || field.apart) continue;  // written there by the step
       const auto& array = arrays_.at(field_key(field.name, this->slot(field, 0)));
       device_.copy(array.buffer, kept.buffer(s, slot));
     }
+    kept.complete(slot);
   }
 
   void take_over(const Engine& forward, const std::vector<ir::Handover>& handovers) override {
@@ -466,7 +465,8 @@ class CompiledEngine final : public Engine {
   void keep_rings(device::Buffer& buffer) const {
     auto* const kept = static_cast<Real*>(buffer.data());
     for (const RingPart& part : rings_.parts) {
-      const auto& array = arrays_.at(field_key(part.field, slot(set_.program.field(part.field), 0)));
+      const ir::Field& field = set_.program.field(part.field);
+      const auto& array = arrays_.at(field_key(part.field, slot(field, field.time_order == 2 ? -1 : 0)));
       const Real* const data = static_cast<const Real*>(array.buffer.data());
       each_ring_row(part, setup_.domain.dims,
                     [&](const ir::Extents& i, std::int64_t count, std::int64_t first) {
@@ -476,16 +476,14 @@ class CompiledEngine final : public Engine {
   }
 
   void take_ring(const ir::Ring& ring) {
-    if (ring.keep || ring_history_ == nullptr) return;
+    if (ring.keep || ring_from_ == nullptr) return;
     auto& array = arrays_.at(field_key(ring.field, slot(set_.program.field(ring.field), 1)));
     Real* const data = static_cast<Real*>(array.buffer.data());
-    const auto* const kept =
-        static_cast<const Real*>(ring_history_->buffer(0, ring_from_[at(ring.lag)]).data());
     for (const RingPart& part : rings_.parts) {
       if (part.number != ring.number) continue;
       each_ring_row(part, setup_.domain.dims,
                     [&](const ir::Extents& i, std::int64_t count, std::int64_t first) {
-                      std::copy_n(kept + first, count, data + array.layout.at(i));
+                      std::copy_n(ring_from_ + first, count, data + array.layout.at(i));
                     });
     }
   }
@@ -514,8 +512,7 @@ class CompiledEngine final : public Engine {
   std::vector<External> externals_;
   std::map<std::string, const Real*> before_;  // saved fields before the step
   RingLayout rings_;
-  DeviceHistory* ring_history_ = nullptr;    // that rebuilt fields take their rings from
-  std::array<std::int64_t, 3> ring_from_{};  // its slots, by lag
+  const Real* ring_from_ = nullptr;  // what rebuilt fields take
   std::vector<Deposit> deposits_;
   std::map<std::string, std::vector<Pickup>> receivers_;  // by field
   std::map<std::string, std::size_t> taps_;               // how many, by field

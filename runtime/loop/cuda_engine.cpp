@@ -20,9 +20,11 @@
 #include "runtime/loop/cuda_shots.hpp"
 #include "runtime/loop/cuda_step.hpp"
 #include "runtime/loop/cuda_stepper.hpp"
+#include "runtime/loop/cuda_tier.hpp"
 #include "runtime/loop/history.hpp"
 #include "runtime/loop/present.hpp"
 #include "runtime/loop/profiles.hpp"
+#include "runtime/loop/ring_layout.hpp"
 #include "runtime/loop/tangent_rows.hpp"
 
 namespace ondula::loop {
@@ -46,7 +48,8 @@ class CudaEngine final : public Engine {
         arrays_(plans_, device, sizeof(Real), setup.shots),
         present_(set_.program, arrays_, device, sizeof(Real), setup.shots),
         maker_(kernels_->program, setup_, device_, *module_, arrays_, strides_, halo_),
-        points_(device, setup.dtype) {
+        points_(device, setup.dtype),
+        rings_(ring_layout(set_.program, setup.domain)) {
     std::size_t states = 0;
     for (const ir::Field& field : set_.program.fields) {
       if (field.strip_axis >= 0 || field.saved) continue;
@@ -118,28 +121,37 @@ class CudaEngine final : public Engine {
     return result;
   }
 
-  std::unique_ptr<History> make_history(const std::vector<ir::Save>& saves, std::int64_t slots) override {
-    auto history = std::make_unique<DeviceHistory>(device_, saves, slots,
-                                                   full_layout(setup_.domain, halo_, sizeof(Real)),
-                                                   sizeof(Real), ShotCopies{setup_.shots, strides_.full});
-    for (std::size_t s = 0; s < saves.size(); ++s) {
-      // Steps write where a field lives; around it they read zeros, and what no store takes.
-      for (std::int64_t slot = 0; slot < slots; ++slot) device_.fill_zero(history->buffer(s, slot));
+  std::unique_ptr<History> make_history(const std::vector<ir::Save>& saves, std::int64_t slots,
+                                        const HistoryTier& tier) override {
+    if (rings_.size > 0) {
+      return make_cuda_history(device_, ring_saves(), slots, ring_as_layout(rings_), sizeof(Real),
+                               ShotCopies{setup_.shots, ring_stride(rings_, sizeof(Real))}, tier);
     }
+    auto history = make_cuda_history(device_, saves, slots, full_layout(setup_.domain, halo_, sizeof(Real)),
+                                     sizeof(Real), ShotCopies{setup_.shots, strides_.full}, tier);
+    // Steps write where a field lives; around it they read zeros, and what no store takes.
+    for (std::size_t s = 0; s < saves.size(); ++s) history->fill_zero(s);
     return history;
   }
 
   void stand(History& history, std::int64_t slot) override {
-    bind_apart(arrays_, set_.program, dynamic_cast<DeviceHistory&>(history), std::nullopt, slot);
-    stepped_ = true;
+    auto& kept = dynamic_cast<DeviceHistory&>(history);
+    kept.claim(slot);
+    stand_in(kept, slot);
   }
 
   void keep(History& history, std::int64_t slot) const override {
+    auto& kept = dynamic_cast<DeviceHistory&>(history);
     const cuda::Session& session = *device_.session();
     const cuda::Scope scope(*device_.session());
-    for (const CudaCopy& copy : copies(dynamic_cast<DeviceHistory&>(history), slot, parity_))
+    if (rings_.size > 0) {
+      for (const cuda::KernelLaunch& launch : maker_.keep_rings(parity_, cuda::address(kept.buffer(0, slot))))
+        device_.enqueue(launch, device_.stream(), shots_);
+    }
+    for (const CudaCopy& copy : copies(kept, slot, parity_))
       device_.session()->call(session.functions().copy_on_device, copy.to, copy.from, copy.bytes,
                               device_.stream());
+    kept.complete(slot);
   }
 
   void take_over(const Engine& forward, const std::vector<ir::Handover>& handovers) override {
@@ -257,7 +269,7 @@ class CudaEngine final : public Engine {
     if (count == 0) return;
     const Slots slots(*this, dynamic_cast<DeviceHistory&>(*kept.history), kept);
     parity_ = stepper_->run(first, count, every, parity_, watch, &slots);
-    stand(*kept.history, kept.after(count - 1));
+    stand_in(dynamic_cast<DeviceHistory&>(*kept.history), kept.after(count - 1));
   }
 
   void watch_magnitude(std::int64_t step, const Watch& watch) override {
@@ -287,6 +299,12 @@ class CudaEngine final : public Engine {
   }
 
  private:
+  /// Where the present's fields that are kept where they are written stand.
+  void stand_in(DeviceHistory& history, std::int64_t slot) {
+    bind_apart(arrays_, set_.program, history, std::nullopt, slot);
+    stepped_ = true;
+  }
+
   /// Where a shot's copy begins.
   std::size_t shot_bytes(const Arrays::Array& array, std::int64_t shot) const {
     return at(shot * array.shot_stride) * sizeof(Real);
@@ -347,7 +365,18 @@ class CudaEngine final : public Engine {
   class Slots final : public CudaSlots {
    public:
     Slots(const CudaEngine& engine, DeviceHistory& history, const Kept& kept)
-        : engine_(engine), history_(history), kept_(kept) {}
+        : engine_(engine),
+          history_(history),
+          tiered_(dynamic_cast<CudaTieredHistory*>(&history)),
+          kept_(kept) {}
+
+    std::int64_t most() const override { return tiered_ ? tiered_->block() : CudaSlots::most(); }
+    void begin(std::int64_t number, std::int64_t count) const override {
+      if (tiered_) tiered_->begin(kept_, number, count);
+    }
+    void end(std::int64_t number, std::int64_t count) const override {
+      if (tiered_) tiered_->end(kept_, number, count);
+    }
 
     void bind(CudaStep& step, std::int64_t number) const override {
       for (CudaItem& item : step) {
@@ -368,12 +397,14 @@ class CudaEngine final : public Engine {
    private:
     const CudaEngine& engine_;
     DeviceHistory& history_;
+    CudaTieredHistory* tiered_;
     Kept kept_;
   };
 
   /// What of the state is kept by a copy, while slot `parity` of second-order fields holds the present.
   std::vector<CudaCopy> copies(DeviceHistory& history, std::int64_t slot, int parity) const {
     std::vector<CudaCopy> result;
+    if (rings_.size > 0) return result;
     for (std::size_t s = 0; s < history.saves().size(); ++s) {
       const ir::Field& field = set_.program.field(history.saves()[s].field);
       if (field.saved || field.apart) continue;  // written there by the step
@@ -431,6 +462,7 @@ class CudaEngine final : public Engine {
   Present present_;
   CudaStepMaker maker_;
   CudaPoints points_;
+  RingLayout rings_;
   mutable std::mutex values_mutex_;
   mutable std::map<std::string, std::vector<Real>> values_;  ///< arrays that values() was asked for
   bool two_levels_ = false;

@@ -161,14 +161,18 @@ int CudaStepper::run(std::int64_t first, std::int64_t count, std::int64_t every,
     half.pending = true;
     feed(half, sample_place, first + begun, chunk);
     for (std::int64_t done = 0; done < chunk;) {
-      const Block block{std::min(chunk - done, graph_steps(every)),
+      const std::int64_t most = slots != nullptr ? slots->most() : chunk;
+      const Block block{std::min({chunk - done, graph_steps(every), most}),
                         every,
                         parity,
                         half.recorded && rows_ > 0,
                         slots,
-                        begun + done};
+                        begun + done,
+                        done % every};
       set_clock(first + begun + done, record_place + done / every, sample_place + done);
+      if (slots != nullptr) slots->begin(block.number, block.count);
       run_block(block);
+      if (slots != nullptr) slots->end(block.number, block.count);
       parity = block.parity_after(block.count, alternate_);
       done += block.count;
     }
@@ -266,7 +270,8 @@ CudaStepper::GraphKey CudaStepper::key_of(const Block& block) {
     for (const CudaCopy& copy : block.slots->copies(block.number + k, block.parity_after(k + 1, alternate_)))
       addresses.insert(addresses.end(), {copy.to, copy.from});
   }
-  return {series_.shots, block.count, block.parity, block.recorded, block.every, std::move(addresses)};
+  return {series_.shots, block.count, block.parity,        block.recorded,
+          block.every,   block.phase, std::move(addresses)};
 }
 
 cuda::OwnedGraphExec CudaStepper::captured(const Block& block) {
@@ -283,8 +288,9 @@ void CudaStepper::each_step(const Block& block, cuda::Stream stream) {
   for (std::int64_t k = 0; k < block.count; ++k) {
     CudaStep& step = steps_[static_cast<std::size_t>(block.parity_after(k, alternate_))];
     if (block.slots != nullptr) block.slots->bind(step, block.number + k);
-    const bool sampled = block.recorded && k % block.every == 0;
-    enqueue(step, k, sampled ? k / block.every : -1, stream);
+    const std::int64_t since = block.phase + k;
+    const bool sampled = block.recorded && since % block.every == 0;
+    enqueue(step, k, sampled ? since / block.every : -1, stream);
     if (block.slots == nullptr) continue;
     for (const CudaCopy& copy : block.slots->copies(block.number + k, block.parity_after(k + 1, alternate_)))
       session_->call(session_->functions().copy_on_device, copy.to, copy.from, copy.bytes, stream);

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <string>
@@ -33,6 +34,11 @@ class CudaSlots {
   virtual void bind(CudaStep& step, std::int64_t number) const = 0;
   /// What is copied after a step that left the present to `parity`.
   virtual std::vector<CudaCopy> copies(std::int64_t number, int parity) const = 0;
+  /// Steps that are enqueued at once, at most.
+  virtual std::int64_t most() const { return std::numeric_limits<std::int64_t>::max(); }
+  /// Around the enqueueing of so many steps.
+  virtual void begin(std::int64_t /*number*/, std::int64_t /*count*/) const {}
+  virtual void end(std::int64_t /*number*/, std::int64_t /*count*/) const {}
 };
 
 /// The wavelets of the shots that run, and where their record's places go.
@@ -92,13 +98,14 @@ class CudaStepper {
     bool recorded = false;
     const CudaSlots* slots = nullptr;
     std::int64_t number = 0;
+    std::int64_t phase = 0;  ///< steps since the last sampled one
     int parity_after(std::int64_t steps, bool alternate) const {
       return alternate && steps % 2 != 0 ? 1 - parity : parity;
     }
   };
-  /// Shots, steps, parity, recorded, every, and the addresses of slots that it uses, in order.
-  using GraphKey =
-      std::tuple<std::int64_t, std::int64_t, int, bool, std::int64_t, std::vector<cuda::DevicePointer>>;
+  /// Shots, steps, parity, recorded, every, phase, and the addresses of slots that it uses, in order.
+  using GraphKey = std::tuple<std::int64_t, std::int64_t, int, bool, std::int64_t, std::int64_t,
+                              std::vector<cuda::DevicePointer>>;
 
   void set_clock(std::int64_t step, std::int64_t record, std::int64_t samples);
   void feed(Half& half, std::int64_t place, std::int64_t first, std::int64_t count);

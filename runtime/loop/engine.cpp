@@ -17,7 +17,10 @@ void Engine::steps(std::int64_t first, std::int64_t count, std::int64_t every, c
                    const Kept& kept) {
   std::vector<double> samples(watch.samples ? watch.receivers : 0);
   for (std::int64_t k = 0; k < count; ++k) {
-    if (kept.history != nullptr) bind(*kept.history, kept.before(k), kept.after(k));
+    if (kept.history != nullptr) {
+      kept.history->open(kept.way, kept.before(k), kept.after(k));
+      bind(*kept.history, kept.before(k), kept.after(k));
+    }
     const bool sampled = watch.samples && k % every == 0;
     step(first + k, sampled ? std::span<double>(samples) : std::span<double>());
     if (kept.history != nullptr && kept.way == Kept::Way::keep) keep(*kept.history, kept.after(k));

@@ -19,24 +19,19 @@
 #include "runtime/loop/sensitivity.hpp"
 #include "runtime/loop/snapshot.hpp"
 #include "runtime/loop/watch.hpp"
+#include "runtime/storage/file_operations.hpp"
+#include "runtime/storage/storage_plan.hpp"
 
 namespace ondula::loop {
 
-/// What a stretch of a run keeps of its steps: slot 0 the state it starts from, slot n + 1 what its step n
-/// left. Numbers of slots are taken modulo slots().
-class History {
- public:
-  virtual ~History() = default;
-  virtual std::int64_t slots() const = 0;
-  /// Makes `slot` the new slot 0: what has been bound stays where it is, by another number.
-  virtual void rebase(std::int64_t slot) = 0;
-  /// Slot 0 is the first one in memory again, whatever it holds.
-  virtual void reset() = 0;
-  /// nodes += the squares of all that `slot` keeps, on the model's nodes, C order; half-cell values at the
-  /// node before them. What of save s lies outside lives[s] counts as 0. `shot` is the one of the batch.
-  virtual void add_squares(const ir::Domain& domain, std::int64_t slot, const std::vector<ir::Box>& lives,
-                           std::vector<double>& nodes, std::int64_t shot) const = 0;
+/// Where the slots of a history lie, apart from the few that a step wants on the device.
+struct HistoryTier {
+  Tier tier = Tier::device;
+  std::string scratch;                             ///< as StoragePlan::scratch
+  std::shared_ptr<storage::FileOperations> files;  ///< null: the system's
 };
+
+class History;
 
 /// The slots of a history that go with the steps of a run, which may be part of a longer one.
 struct Kept {
@@ -66,6 +61,24 @@ struct Kept {
 class HeldState {
  public:
   virtual ~HeldState() = default;
+};
+
+/// What a stretch of a run keeps of its steps: slot 0 the state it starts from, slot n + 1 what its step n
+/// left. Numbers of slots are taken modulo slots().
+class History {
+ public:
+  virtual ~History() = default;
+  virtual std::int64_t slots() const = 0;
+  /// For steps that come one by one: the next one goes from `before` to `slot`, or undoes that.
+  virtual void open(Kept::Way /*way*/, std::int64_t /*before*/, std::int64_t /*slot*/) {}
+  /// Makes `slot` the new slot 0: what has been bound stays where it is, by another number.
+  virtual void rebase(std::int64_t slot) = 0;
+  /// Slot 0 is the first one in memory again, whatever it holds.
+  virtual void reset() = 0;
+  /// nodes += the squares of all that `slot` keeps, on the model's nodes, C order; half-cell values at the
+  /// node before them. What of save s lies outside lives[s] counts as 0. `shot` is the one of the batch.
+  virtual void add_squares(const ir::Domain& domain, std::int64_t slot, const std::vector<ir::Box>& lives,
+                           std::vector<double>& nodes, std::int64_t shot) = 0;
 };
 
 /// One shot's sources and receivers.
@@ -120,7 +133,8 @@ class Engine {
   virtual std::vector<double> values(const std::string& name, const ir::Box& box) const = 0;
 
   /// Room for `saves` of so many slots, for this engine and that of the adjoint.
-  virtual std::unique_ptr<History> make_history(const std::vector<ir::Save>& saves, std::int64_t slots) = 0;
+  virtual std::unique_ptr<History> make_history(const std::vector<ir::Save>& saves, std::int64_t slots,
+                                                const HistoryTier& tier = {}) = 0;
   /// The present, of which fields that are kept where they are written stand in `slot`: to be called before
   /// it is set, cleared or loaded.
   virtual void stand(History& history, std::int64_t slot) = 0;

@@ -11,7 +11,6 @@
 #include "runtime/loop/arrays.hpp"
 #include "runtime/loop/engine.hpp"
 #include "runtime/loop/layout.hpp"
-#include "runtime/loop/ring_layout.hpp"
 
 namespace ondula::loop {
 
@@ -40,6 +39,12 @@ struct ShotCopies {
   std::int64_t stride = 0;
 };
 
+/// Bytes of a slot: so many saves, of all shots.
+inline std::size_t slot_bytes(std::size_t saves, const Layout& layout, std::size_t element_bytes,
+                              const ShotCopies& shots) {
+  return saves * static_cast<std::size_t>(shots_size(layout.size, shots.stride, shots.count)) * element_bytes;
+}
+
 /// Slots in a ring: which of those in memory a number means.
 class Ring {
  public:
@@ -58,38 +63,52 @@ class Ring {
 };
 
 /// One buffer for each save and slot, laid out as the engines' full arrays. Slot 0 holds fields of the state
-/// only: what a step computes to be kept has no value before the first.
-class DeviceHistory final : public History {
+/// only: what a step computes to be kept has no value before the first. A history whose slots lie elsewhere
+/// derives from this one: then there are buffers for some of them at a time, in a ring.
+class DeviceHistory : public History {
  public:
+  /// `joint`: the saves of a slot lie one after the other.
   DeviceHistory(device::Device& device, std::vector<ir::Save> saves, std::int64_t slots, const Layout& layout,
-                std::size_t element_bytes, const ShotCopies& shots = {});
+                std::size_t element_bytes, const ShotCopies& shots = {}, bool joint = false);
   const std::vector<ir::Save>& saves() const { return saves_; }
   const Layout& layout() const { return layout_; }
   std::int64_t slots() const override { return ring_.count(); }
   void rebase(std::int64_t slot) override { ring_.rebase(slot); }
   void reset() override { ring_.reset(); }
   void add_squares(const ir::Domain& domain, std::int64_t slot, const std::vector<ir::Box>& lives,
-                   std::vector<double>& nodes, std::int64_t shot) const override;
-  device::Buffer& buffer(std::size_t save, std::int64_t slot);
+                   std::vector<double>& nodes, std::int64_t shot) override;
+  device::Buffer& buffer(std::size_t save, std::int64_t slot) { return buffers_[place(slot)].at(save); }
+  /// Every buffer of a save.
+  void fill_zero(std::size_t save);
   /// By the field's name in either program; throws InternalError where there is none.
   std::size_t find(const std::string& field) const;
 
+  /// The buffers of `slot` are about to be written otherwise than by a step.
+  virtual void claim(std::int64_t /*slot*/) {}
+  /// All that is kept of `slot` stands in its buffers.
+  virtual void complete(std::int64_t /*slot*/) {}
+
+ protected:
+  device::Device& device() { return device_; }
+  std::size_t place(std::int64_t slot) const { return ring_.place(slot); }
+  std::int64_t places() const { return ring_.count(); }
+  device::Buffer& buffer_at(std::size_t place, std::size_t save) { return buffers_[place].at(save); }
+  /// Of all shots.
+  std::size_t save_bytes() const { return slot_bytes(1, layout_, element_bytes_, shots_); }
+  /// add_squares of one save, which lies at `data` on the host, all shots of it.
+  void add_squares_of(const std::byte* data, const ir::Domain& domain, const ir::Box& live,
+                      std::vector<double>& nodes, std::int64_t shot) const;
+
  private:
-  const device::Device& device_;
+  device::Device& device_;
   std::vector<ir::Save> saves_;
   Layout layout_;
   std::size_t element_bytes_;
   ShotCopies shots_;
   Ring ring_;
-  std::vector<std::vector<device::Buffer>> buffers_;  // by place in the ring and save
+  std::vector<device::Buffer> joint_;                 // by place in the ring, where saves share it
+  std::vector<std::vector<device::Buffer>> buffers_;  // by place and save
 };
-
-/// Slots that hold the rings of a step instead, as the one save `ring_save`.
-std::unique_ptr<DeviceHistory> make_ring_history(device::Device& device, std::int64_t slots,
-                                                 const RingLayout& rings, std::size_t element_bytes,
-                                                 std::int64_t shots = 1);
-/// Elements from one shot's rings to the next's: whole lines of 128 bytes.
-std::int64_t ring_stride(const RingLayout& rings, std::size_t element_bytes);
 
 /// Gives fields that are `apart` their arrays: slot 1 stands in `slot`, slot 0 in `before`, or nowhere.
 void bind_apart(Arrays& arrays, const ir::Program& program, DeviceHistory& history,

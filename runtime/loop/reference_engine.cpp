@@ -4,6 +4,7 @@
 #include "compiler/reference/executor.hpp"
 #include "runtime/loop/engine.hpp"
 #include "runtime/loop/history.hpp"
+#include "runtime/loop/ring_layout.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -26,7 +27,7 @@ struct ReferenceHistory final : History {
   const Slot& at(std::int64_t slot) const { return all[ring.place(slot)]; }
 
   void add_squares(const ir::Domain& domain, std::int64_t slot, const std::vector<ir::Box>& lives,
-                   std::vector<double>& nodes, std::int64_t /*shot*/) const override {
+                   std::vector<double>& nodes, std::int64_t /*shot*/) override {
     for (std::size_t s = 0; s < lives.size(); ++s) {
       const std::vector<double>& values = at(slot).at(s);
       each_model_node(domain, [&](const ir::Extents& i, std::size_t flat) {
@@ -77,11 +78,16 @@ class ReferenceEngine final : public Engine {
     return executor_.values(name, box);
   }
 
-  std::unique_ptr<History> make_history(const std::vector<ir::Save>& saves, std::int64_t slots) override {
+  std::unique_ptr<History> make_history(const std::vector<ir::Save>& saves, std::int64_t slots,
+                                        const HistoryTier& tier) override {
+    if (tier.tier != Tier::device) {
+      throw UserError(
+          "the reference keeps what a gradient needs in its own memory: tier host or disk is for the "
+          "backends host, cuda and cuda-sim");
+    }
     const bool rings = std::any_of(program_.operations.begin(), program_.operations.end(),
                                    [](const auto& o) { return std::holds_alternative<ir::Ring>(o); });
-    const std::vector<ir::Save> ring = {{ring_save, ring_save, false}};
-    return std::make_unique<ReferenceHistory>(rings ? ring : saves, slots);
+    return std::make_unique<ReferenceHistory>(rings ? ring_saves() : saves, slots);
   }
 
   void stand(History& /*history*/, std::int64_t /*slot*/) override {}  // the present is the executor's
@@ -91,8 +97,7 @@ class ReferenceEngine final : public Engine {
     for (std::size_t s = 0; s < kept.saves.size(); ++s) {
       const ir::Save& save = kept.saves[s];
       if (save.field == ring_save) {
-        const auto earlier = std::max<std::int64_t>(before - 1, 0);
-        executor_.take_rings({&kept.at(slot)[s], &kept.at(before)[s], &kept.at(earlier)[s]});
+        executor_.take_rings(&kept.at(before)[s]);
         continue;
       }
       if (!has(save.name)) continue;

@@ -6,6 +6,19 @@
 
 namespace ondula::loop {
 
+std::vector<ir::Save> ring_saves() { return {{ring_save, ring_save, false}}; }
+
+Layout ring_as_layout(const RingLayout& rings) {
+  Layout layout;
+  layout.size = rings.size;
+  return layout;
+}
+
+std::int64_t ring_stride(const RingLayout& rings, std::size_t element_bytes) {
+  const auto line = static_cast<std::int64_t>(128 / element_bytes);
+  return (rings.size + line - 1) / line * line;
+}
+
 RingLayout ring_layout(const ir::Program& program, const ir::Domain& domain) {
   std::vector<const ir::Ring*> rings;
   for (const ir::Operation& operation : program.operations) {

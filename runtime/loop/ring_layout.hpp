@@ -2,12 +2,15 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "compiler/ir/adjoint.hpp"
 #include "compiler/ir/domain.hpp"
 #include "compiler/ir/program.hpp"
+#include "runtime/loop/layout.hpp"
 
 namespace ondula::loop {
 
@@ -27,6 +30,12 @@ struct RingLayout {
   std::vector<RingPart> parts;
   std::int64_t size = 0;  ///< elements
 };
+
+/// What a history of rings is made with: one save, an array without axes, copies of shots on whole lines of
+/// 128 bytes.
+std::vector<ir::Save> ring_saves();
+Layout ring_as_layout(const RingLayout& rings);
+std::int64_t ring_stride(const RingLayout& rings, std::size_t element_bytes);
 
 /// The same whether a forward or a backward program is given: by the rings' numbers.
 RingLayout ring_layout(const ir::Program& program, const ir::Domain& domain);

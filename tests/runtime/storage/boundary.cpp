@@ -2,11 +2,14 @@
 // SPDX-License-Identifier: MIT
 #include <doctest/doctest.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 
+#include "tests/runtime/device/cuda/on_sim.hpp"
 #include "tests/runtime/gradient/pairs.hpp"
 #include "tests/runtime/gradient/problem.hpp"
 #include "tests/support/environment.hpp"
@@ -105,6 +108,40 @@ void cover(std::size_t equation, Backend backend) {
                       worst64));
 }
 
+/// As the host has them, through graphs and without, shuffled and checked.
+void same_bits(Setting setting, const std::function<void(Problem&)>& change = {}) {
+  CAPTURE(text(setting));
+  Problem problem = random_problem(setting);
+  problem.options.storage.keep = Storage::boundary;
+  if (change) change(problem);
+  // Illumination is full storage's.
+  const auto derivatives = [](const Problem& own) {
+    Propagator propagator = own.propagator();
+    Everything result;
+    result.records = propagator.forward(own.shots);
+    GradientOptions options;
+    options.wavelets = options.initial = options.records = true;
+    result.gradient = propagator.gradient(own.shots, LeastSquares(own).function(), options);
+    return result;
+  };
+  const Everything host = derivatives(problem);
+  const auto compiler = sim_compiler();
+  for (const int mode : {ONDULA_SIM_FAST, ONDULA_SIM_SHUFFLE, ONDULA_SIM_CHECK}) {
+    CAPTURE(mode);
+    use_graphs(mode != ONDULA_SIM_SHUFFLE);
+    const SimDriver driver(untouched(mode, 1));
+    {
+      Problem own = on(problem, Backend::cuda_sim, compiler);
+      own.options.poison = mode == ONDULA_SIM_CHECK;
+      const Everything found = derivatives(own);
+      const std::string different = fmt::format("{}", fmt::join(differences(found, host), "; "));
+      CHECK(different == "");
+    }
+    CHECK(leaks(driver) == "");
+    CHECK(driver.report() == "");
+  }
+}
+
 }  // namespace
 
 TEST_CASE("boundary saving: acoustic, reference") { cover(0, Backend::reference); }
@@ -113,5 +150,18 @@ TEST_CASE("boundary saving: elastic, reference") { cover(2, Backend::reference);
 TEST_CASE("boundary saving: acoustic, compiled kernels") { cover(0, Backend::host); }
 TEST_CASE("boundary saving: variable density, compiled kernels") { cover(1, Backend::host); }
 TEST_CASE("boundary saving: elastic, compiled kernels") { cover(2, Backend::host); }
+
+TEST_CASE("boundary saving: cuda-sim has the host's bits") {
+  ONDULA_NEEDS_STAND_IN();
+  const std::vector<std::size_t> levels = {equations_here.size(), 3, orders.size(), 2, faces.size(), 2, 4, 2};
+  const auto allowed = [](const Row& row) {
+    return (row[0] == 2 || row[6] < 2) && row[1] + row[2] < 4 && (row[1] < 2 || row[7] == 0);
+  };
+  for (const Row& row : full_matrices() ? whole_matrix(levels, allowed) : cover_by_pairs(levels, allowed)) {
+    Setting setting = setting_of(row, Backend::host);
+    if (setting.dims == 3) setting.steps = 10;
+    same_bits(setting);
+  }
+}
 
 }  // namespace ondula::test
