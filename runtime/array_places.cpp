@@ -7,11 +7,35 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 #include <utility>
 
 #include "compiler/error.hpp"
 
 namespace ondula {
+namespace {
+
+/// Numbers of elements whose bytes can be counted: what passes that is nobody's array.
+class Counted {
+ public:
+  void multiply(std::int64_t& value, std::int64_t by) {
+    fits_ = fits_ && !__builtin_mul_overflow(value, by, &value) && within(value);
+  }
+  void add(std::int64_t& value, std::int64_t more) {
+    fits_ = fits_ && !__builtin_add_overflow(value, more, &value) && within(value);
+  }
+  bool fits() const { return fits_; }
+
+ private:
+  static bool within(std::int64_t value) {
+    constexpr std::int64_t most =
+        std::numeric_limits<std::int64_t>::max() / static_cast<std::int64_t>(sizeof(double)) / 2;
+    return value <= most && value >= -most;
+  }
+  bool fits_ = true;
+};
+
+}  // namespace
 
 ArrayPlaces::ArrayPlaces(const std::string& what, const ConstArrayView& view)
     : shape_(view.shape), strides_(view.strides) {
@@ -21,19 +45,29 @@ ArrayPlaces::ArrayPlaces(const std::string& what, const ConstArrayView& view)
     throw UserError(fmt::format("{}: {} strides for {} axes; allowed: one for each, or none (C order)", what,
                                 strides_.size(), shape_.size()));
   }
-  if (strides_.empty()) {
+  Counted counted;
+  count_ = std::find(shape_.begin(), shape_.end(), 0) == shape_.end() ? 1 : 0;
+  if (count_ == 0) return;
+  for (const std::int64_t n : shape_) counted.multiply(count_, n);
+  if (strides_.empty() && counted.fits()) {
     strides_.assign(shape_.size(), 1);
     for (std::size_t a = shape_.size(); a-- > 1;) strides_[a - 1] = strides_[a] * shape_[a];
   }
-  for (const std::int64_t n : shape_) count_ *= n;
-  if (count_ == 0) return;
+  for (std::size_t a = 0; a < strides_.size(); ++a) {
+    std::int64_t span = strides_[a];
+    counted.multiply(span, shape_[a] - 1);
+    counted.add(strides_[a] < 0 ? lowest_ : highest_, span);
+  }
+  if (!counted.fits()) {
+    throw UserError(fmt::format("{}: shape ({}) with strides ({}) is larger than any memory", what,
+                                fmt::join(shape_, ", "), fmt::join(strides_, ", ")));
+  }
   if (view.data == nullptr) throw UserError(fmt::format("{}: a null pointer for {} values", what, count_));
   const std::uintptr_t bytes = view.dtype == DType::float32 ? sizeof(float) : sizeof(double);
-  if (reinterpret_cast<std::uintptr_t>(view.data) % bytes != 0)
+  if (reinterpret_cast<std::uintptr_t>(view.data) % bytes != 0) {
     throw UserError(fmt::format("{}: address {} is no multiple of the {} bytes of a value", what,
                                 fmt::ptr(view.data), bytes));
-  for (std::size_t a = 0; a < shape_.size(); ++a)
-    (strides_[a] < 0 ? lowest_ : highest_) += strides_[a] * (shape_[a] - 1);
+  }
 }
 
 int ArrayPlaces::run_axis() const {
@@ -43,12 +77,13 @@ int ArrayPlaces::run_axis() const {
     single = false;
     if (strides_[a] == 1) return static_cast<int>(a);
   }
-  return single && !shape_.empty() ? 0 : -1;
+  return single ? 0 : -1;
 }
 
 void ArrayPlaces::require_distinct(const std::string& what) const {
   // Axes by stride: each must step over all that those before it span. Stricter than need be for lattices
   // that nobody lays arrays out in.
+  if (count_ == 0) return;
   std::vector<std::pair<std::int64_t, std::int64_t>> axes;
   for (std::size_t a = 0; a < shape_.size(); ++a)
     if (shape_[a] > 1) axes.emplace_back(std::abs(strides_[a]), shape_[a]);

@@ -13,8 +13,8 @@ namespace ondula {
 /// The places of a view's elements, in elements from its `data`.
 class ArrayPlaces {
  public:
-  /// Throws UserError, naming `what`, for a null pointer, a negative extent, strides for another number of
-  /// axes, or a pointer that no element of its type can stand at.
+  /// Throws UserError, naming `what`, for a null pointer, a negative extent, more than memory can hold,
+  /// strides for another number of axes, or a pointer that no element of its type can stand at.
   ArrayPlaces(const std::string& what, const ConstArrayView& view);
 
   std::int64_t count() const { return count_; }
@@ -30,6 +30,7 @@ class ArrayPlaces {
     for (std::int64_t number = 0; number < count_; ++number) {
       f(number, place);
       for (std::size_t a = shape_.size(); a-- > 0;) {
+        if (shape_[a] == 1) continue;  // whatever its stride
         place += strides_[a];
         if (++index[a] < shape_[a]) break;
         place -= strides_[a] * shape_[a];

@@ -10,7 +10,6 @@
 
 #include "runtime/device/device.hpp"
 #include "runtime/loop/taps.hpp"
-#include "runtime/shot_points.hpp"
 
 namespace ondula {
 namespace {
@@ -40,6 +39,19 @@ std::string place_of(const Grid& grid, const std::vector<double>& position, int 
   return place;
 }
 
+void add(ShotCounts& into, const ShotCounts& more) {
+  into.points.sources += more.points.sources;
+  into.points.source_taps += more.points.source_taps;
+  into.points.rows += more.points.rows;
+  into.points.row_taps += more.points.row_taps;
+  into.slope_rows += more.slope_rows;
+  into.slope_taps += more.slope_taps;
+  for (const auto& [term, fed] : more.fed) {
+    into.fed[term].first += fed.first;
+    into.fed[term].second += fed.second;
+  }
+}
+
 }  // namespace
 
 PointCounter::PointCounter(const ir::Program& program, const ir::Domain& domain, const Grid& grid,
@@ -47,7 +59,7 @@ PointCounter::PointCounter(const ir::Program& program, const ir::Domain& domain,
     : grid_(grid),
       sampling_(sampling),
       order_(program.order),
-      points_(program, domain, models),
+      points_(program, domain, models, true),
       sources_(program, domain, grid, {1, 1}, points_),
       receivers_(program, grid, points_) {}
 
@@ -56,54 +68,58 @@ PointBytes PointCounter::of(const Shot& shot, std::int64_t number) {
   for (std::size_t i = 0; i < shot.sources.size(); ++i) {
     const Source& source = shot.sources[i];
     const std::size_t samples = fine_samples(source.wavelet.size(), sampling_) * sizeof(double);
-    for (const std::size_t taps : taps_of(source, source_name(i, number))) {
+    const Kind& kind = kind_of(source, source_name(i, number));
+    add(bytes.counts, kind.counts);
+    for (const std::size_t taps : kind.taps) {
       // Sources stay until the engine has made its own of them all.
       const std::size_t bound = samples + bytes_per_pickup + taps * sizeof(device::Weighted);
       bytes.made += samples + sizeof(ir::PointSource) + taps * sizeof(ir::Tap) + bound;
       bytes.bound += bound;
-      bytes.counts.sources += 1;
-      bytes.counts.source_taps += taps;
     }
   }
   for (std::size_t i = 0; i < shot.receivers.size(); ++i) {
     bytes.made += sizeof(ir::PointReceiver);
-    for (const std::size_t taps : taps_of(shot.receivers[i], receiver_name(i, number))) {
+    const Kind& kind = kind_of(shot.receivers[i], receiver_name(i, number));
+    add(bytes.counts, kind.counts);
+    for (const std::size_t taps : kind.taps) {
       bytes.made += sizeof(ir::FieldTaps) + taps * sizeof(ir::Tap);
       bytes.bound += bytes_per_pickup + taps * sizeof(device::Weighted);
-      bytes.counts.rows += 1;
-      bytes.counts.row_taps += taps;
     }
   }
   return bytes;
 }
 
-const std::vector<std::size_t>& PointCounter::taps_of(const Source& source, const std::string& what) {
+const PointCounter::Kind& PointCounter::kind_of(const Source& source, const std::string& what) {
   const std::string key =
       fmt::format("source {} {} {} {} {}{}", static_cast<int>(source.kind), source.field,
                   fmt::join(source.components, ","), static_cast<int>(source.scaling),
                   static_cast<int>(source.interpolation), place_of(grid_, source.position, order_));
-  const auto found = counts_.find(key);
-  if (found != counts_.end()) return found->second;
+  const auto found = kinds_.find(key);
+  if (found != kinds_.end()) return found->second;
   Source one = source;
   one.wavelet = {1};
   one.strength = 1;
-  std::vector<ir::PointSource> made;
-  sources_.add(one, what, made);
-  std::vector<std::size_t>& taps = counts_[key];
-  for (const ir::PointSource& point : made) taps.push_back(point.taps.size());
-  return taps;
+  ShotPoints made;
+  sources_.add(one, what, made.sources, &made.source_slopes);
+  Kind& kind = kinds_[key];
+  for (const ir::PointSource& point : made.sources) kind.taps.push_back(point.taps.size());
+  kind.counts = counts_of(made);
+  return kind;
 }
 
-const std::vector<std::size_t>& PointCounter::taps_of(const Receiver& receiver, const std::string& what) {
+const PointCounter::Kind& PointCounter::kind_of(const Receiver& receiver, const std::string& what) {
   const std::string key =
       fmt::format("receiver {} {} {}{}", receiver.field, fmt::join(receiver.direction, ","),
                   static_cast<int>(receiver.interpolation), place_of(grid_, receiver.position, order_));
-  const auto found = counts_.find(key);
-  if (found != counts_.end()) return found->second;
-  const ir::PointReceiver made = receivers_.of(receiver, what);
-  std::vector<std::size_t>& taps = counts_[key];
-  for (const ir::FieldTaps& part : made.parts) taps.push_back(part.taps.size());
-  return taps;
+  const auto found = kinds_.find(key);
+  if (found != kinds_.end()) return found->second;
+  ShotPoints made;
+  made.receivers.push_back(receivers_.of(receiver, what));
+  for (RatioTaps& ratio : points_.take_slopes()) made.receiver_slopes.push_back({0, std::move(ratio)});
+  Kind& kind = kinds_[key];
+  for (const ir::FieldTaps& part : made.receivers.front().parts) kind.taps.push_back(part.taps.size());
+  kind.counts = counts_of(made);
+  return kind;
 }
 
 }  // namespace ondula

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/loop/cuda_points.hpp"
 #include "runtime/receivers.hpp"
+#include "runtime/shot_points.hpp"
 #include "runtime/sources.hpp"
 
 namespace ondula {
@@ -17,7 +17,7 @@ namespace ondula {
 struct PointBytes {
   std::size_t made = 0;   ///< before they are handed to the engine, which takes them over one by one
   std::size_t bound = 0;  ///< while the shot runs
-  loop::PointCounts counts;
+  ShotCounts counts;
 };
 
 /// Counts what points take: each kind of point at each kind of place is made once, as a run makes it. What is
@@ -30,8 +30,13 @@ class PointCounter {
   PointBytes of(const Shot& shot, std::int64_t number);
 
  private:
-  const std::vector<std::size_t>& taps_of(const Source& source, const std::string& what);
-  const std::vector<std::size_t>& taps_of(const Receiver& receiver, const std::string& what);
+  /// One source or receiver.
+  struct Kind {
+    std::vector<std::size_t> taps;  ///< of each part
+    ShotCounts counts;
+  };
+  const Kind& kind_of(const Source& source, const std::string& what);
+  const Kind& kind_of(const Receiver& receiver, const std::string& what);
 
   const Grid& grid_;
   Sampling sampling_;
@@ -39,7 +44,7 @@ class PointCounter {
   PointTaps points_;
   SourceTaps sources_;
   ReceiverTaps receivers_;
-  std::map<std::string, std::vector<std::size_t>> counts_;  // taps of each part, by what it depends on
+  std::map<std::string, Kind> kinds_;  // by what they depend on
 };
 
 }  // namespace ondula

@@ -87,7 +87,8 @@ void Propagator::Impl::compile() {
   if (!machine_.reference() && !kernels_.ready()) compile_kernels();
 }
 
-Limits Propagator::Impl::begin_run(std::span<const Shot> shots, std::optional<std::int64_t> steps) {
+Limits Propagator::Impl::begin_run(std::span<const Shot> shots, std::optional<std::int64_t> steps,
+                                   bool slopes) {
   if (steps && *steps < 0) throw UserError(fmt::format("steps = {}: it must be 0 or more", *steps));
   leave_unsound_device();
   steps_ = steps.value_or(options_.steps);
@@ -103,7 +104,12 @@ Limits Propagator::Impl::begin_run(std::span<const Shot> shots, std::optional<st
   // point has hundreds.
   const auto count = static_cast<std::int64_t>(shots.size());
   counts_.clear();
-  for (std::int64_t s = 0; s < count; ++s) counts_.push_back(counts_of(points_of(shots, s)));
+  counts_back_.clear();
+  shot_counts_.clear();
+  for (std::int64_t s = 0; s < count; ++s) {
+    shot_counts_.push_back(counts_of(points_of(shots, s, slopes)));
+    counts_.push_back(shot_counts_.back().points);
+  }
   return now;
 }
 
@@ -179,7 +185,10 @@ void Propagator::Impl::fix_layer(const Speeds& now, std::span<const Shot> shots)
 
 void Propagator::Impl::ready_engine(const Speeds& now, std::span<const Shot> shots, std::int64_t batch) {
   fix_layer(now, shots);
-  if (!engine_ || engine_shots_ < batch) {
+  const auto bytes = [&](std::int64_t count) {
+    return engine_bytes(compilation_, 0, count, substeps_, counts_);
+  };
+  if (!engine_ || engine_shots_ < batch || too_large(engine_shots_, batch, bytes)) {
     release_born();
     if (adjoint_) adjoint_->release();
     state_known_ = false;
@@ -187,7 +196,7 @@ void Propagator::Impl::ready_engine(const Speeds& now, std::span<const Shot> sho
       engine_.reset();
       renew_device();
       engine_ = machine_.make_engine(compilation_, engine_setup(count), device_.get(), kernels_);
-      require_room_for_points(count, false);
+      require_room_for_points(count);
     });
     models_changed_ = true;
   }

@@ -17,7 +17,8 @@ namespace ondula {
 
 Records Propagator::Impl::born(std::span<const Shot> shots, const loop::Perturbation& perturbation) {
   require_perturbation(perturbation);
-  const Limits now = begin_run(shots, std::nullopt);
+  const Limits now = begin_run(shots, std::nullopt, true);
+  count_tangents();
   const auto entry = Clock::now();
   substeps_ = substeps(now);
   fix_layer(now.speeds, shots);
@@ -68,7 +69,8 @@ void Propagator::Impl::ready_born(const loop::Perturbation& perturbation) {
   const passes::Compilation& step = born_->compilation.step;
   const int halo = loop::common_halo(compilation_.kernels);
   const std::int64_t wanted = batch_of(step, halo);
-  if (born_->shots < wanted) born_->engine.reset();
+  const auto bytes = [&](std::int64_t count) { return engine_bytes(step, halo, count, substeps_, counts_); };
+  if (born_->shots < wanted || too_large(born_->shots, wanted, bytes)) born_->engine.reset();
   if (!born_->engine) {
     born_->shots = with_room(wanted, [&](std::int64_t batch) {
       born_->engine.reset();
@@ -76,7 +78,7 @@ void Propagator::Impl::ready_born(const loop::Perturbation& perturbation) {
       setup.least_halo = halo;
       renew_device();
       born_->engine = machine_.make_engine(step, setup, device_.get(), born_->kernels);
-      require_room_for_points(batch, false);
+      require_room_for_points(batch);
     });
   }
   born_->batch = std::min(wanted, born_->shots);

@@ -93,15 +93,22 @@ std::size_t Propagator::Impl::shots_bytes(std::span<const Shot> shots, std::span
   return peak;
 }
 
-void Propagator::Impl::estimate_gradient(Estimate& e, std::span<const loop::PointCounts> points) const {
+void Propagator::Impl::estimate_gradient(Estimate& e, std::span<const PointBytes> points) const {
   if (options_.storage.keep == Storage::none) {
     e.gradient_refusal = "its storage is off";
     return;
   }
   try {
-    const passes::AdjointCompilation both = passes::compile_adjoint(equation_, pipeline());
+    const passes::AdjointCompilation both =
+        passes::compile_adjoint(equation_, pipeline(), false, options_.storage.keep == Storage::boundary);
+    std::vector<loop::PointCounts> ahead, back;
+    for (const PointBytes& own : points) {
+      const auto both_of_shot = both_ways(both.adjoint, own.counts);
+      ahead.push_back(both_of_shot.first);
+      back.push_back(both_of_shot.second);
+    }
     const auto bytes = [&](std::int64_t batch) {
-      return gradient_bytes(both, batch, options_.steps, e.substeps, points);
+      return gradient_bytes(both, batch, options_.steps, e.substeps, ahead, back);
     };
     e.gradient_shots_at_once =
         choose_batch(points.size(), [&](std::int64_t batch) { return bytes(batch).device; });
@@ -142,14 +149,14 @@ Estimate Propagator::Impl::estimate(std::span<const Shot> shots) const {
   e.padded_points = domain_.points();
   const std::vector<PointBytes> points = points_bytes(shots, e.substeps);
   std::vector<loop::PointCounts> counts;
-  for (const PointBytes& own : points) counts.push_back(own.counts);
+  for (const PointBytes& own : points) counts.push_back(own.counts.points);
   if (!machine_.reference()) {
     const auto bytes = [&](std::int64_t batch) {
       return engine_bytes(compilation_, 0, batch, e.substeps, counts);
     };
     if (!calls_back()) e.shots_at_once = choose_batch(shots.size(), bytes);
     e.device_bytes = bytes(e.shots_at_once);
-    estimate_gradient(e, counts);
+    estimate_gradient(e, points);
   }
   const std::size_t before = limit_bytes(), during = shots_bytes(shots, points, e.shots_at_once);
   std::size_t models = 0;

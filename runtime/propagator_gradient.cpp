@@ -75,7 +75,7 @@ Gradient Propagator::Impl::gradient(std::span<const Shot> shots, const std::vect
 Gradient Propagator::Impl::gradient(std::span<const Shot> shots, const MisfitFunction& misfit,
                                     const GradientOptions& options) {
   require_gradient(options);
-  const Limits now = begin_run(shots, std::nullopt);
+  const Limits now = begin_run(shots, std::nullopt, true);
   timings_.keeping = timings_.backward = timings_.chain = 0;
   timings_.steps_again = 0;
   substeps_ = substeps(now);
@@ -189,10 +189,12 @@ void Propagator::Impl::ready_adjoint(const GradientOptions& options) {
   }
   Adjoint& own = *adjoint_;
   own.require_room(domain_);
+  count_way_back();
   const auto bytes = [&](std::int64_t batch) {
-    return gradient_bytes(own.compilation, batch, steps_, substeps_, counts_).device;
+    return gradient_bytes(own.compilation, batch, steps_, substeps_, counts_, counts_back_).device;
   };
   const std::int64_t wanted = choose_batch(counts_.size(), bytes);
+  if (own.keep && too_large(own.shots, wanted, bytes)) own.release();
   own.batch = with_room(wanted, [&](std::int64_t batch) {
     if (batch < wanted) own.release();
     ready_adjoint_engines(batch);
@@ -234,7 +236,7 @@ void Propagator::Impl::ready_adjoint_engines(std::int64_t batch) {
         own.keep->make_history(own.compilation.adjoint.saves, slots,
                                {options_.storage.steps, options_.storage.scratch, options_.scratch_files});
     make_states(own);
-    require_room_for_points(batch, true);
+    require_room_for_points(batch);
   }
   if (own.schedule.empty() || own.steps != steps_ * substeps_)
     own.schedule = storage::make_schedule(options_.storage.checkpoints, steps_);

@@ -57,6 +57,8 @@ class Propagator::Impl {
   void set_model(const std::string& name, std::span<const double> values);
   void set_model(const std::string& name, double value);
   void set_initial(const std::string& name, std::span<const double> values);
+  /// Null where there is none.
+  device::Device* sound_device() const;
   /// Of the grid's shape.
   std::vector<double> read_nodes(const std::string& what, const ConstArrayView& from);
   std::vector<double> read(const std::string& what, const ConstArrayView& from);
@@ -111,7 +113,7 @@ class Propagator::Impl {
   /// Host bytes of taps, wavelets and records at their peak over the shots, of which `batch` run at once.
   std::size_t shots_bytes(std::span<const Shot> shots, std::span<const PointBytes> points,
                           std::int64_t batch) const;
-  void estimate_gradient(Estimate& e, std::span<const loop::PointCounts> points) const;
+  void estimate_gradient(Estimate& e, std::span<const PointBytes> points) const;
 
   // propagator_batch.cpp
   /// Device bytes of an engine for so many of the shots at once, every `every`-th of whose steps is sampled.
@@ -122,13 +124,24 @@ class Propagator::Impl {
     std::size_t device = 0, history = 0, states = 0;
   };
   GradientBytes gradient_bytes(const passes::AdjointCompilation& both, std::int64_t batch, std::int64_t steps,
-                               int substeps, std::span<const loop::PointCounts> points) const;
-  static loop::PointCounts points_back(const loop::PointCounts& ahead);
-  /// Throws device::NoRoom where the device has none for the points of so many shots at once, with `back` of
-  /// both directions.
-  void require_room_for_points(std::int64_t batch, bool back) const;
+                               int substeps, std::span<const loop::PointCounts> ahead,
+                               std::span<const loop::PointCounts> back) const;
+  /// What the two engines of a gradient have of a shot.
+  static std::pair<loop::PointCounts, loop::PointCounts> both_ways(const ir::Adjoint& adjoint,
+                                                                   const ShotCounts& shot);
+  /// Adds to the present call's counts what a tangent's step, or a gradient, has besides.
+  void count_tangents();
+  void count_way_back();
+  /// Throws device::NoRoom where the device has none for the points of so many shots at once, of both
+  /// directions of a gradient.
+  void require_room_for_points(std::int64_t batch) const;
   /// How many of the shots of a call to run at once; `bytes` of the device for so many.
   std::int64_t choose_batch(std::size_t shots, const std::function<std::size_t(std::int64_t)>& bytes) const;
+  /// The bytes that a call may take of the device; `chosen`: the number of shots is our choice.
+  std::size_t device_room(bool chosen) const;
+  /// Whether engines of `held` shots, left by an earlier call, have to give way to smaller ones for `batch`.
+  bool too_large(std::int64_t held, std::int64_t batch,
+                 const std::function<std::size_t(std::int64_t)>& bytes) const;
   /// The same for a run of one engine with the present call's points.
   std::int64_t batch_of(const passes::Compilation& compilation, int least_halo) const;
   /// All shots of a call, `batch` at once, with the points that `points_of_shot` gives.
@@ -139,7 +152,8 @@ class Propagator::Impl {
   // propagator.cpp
   void compile_kernels();
   /// Every check of a call that runs `shots` for `steps` samples, and its beginning.
-  Limits begin_run(std::span<const Shot> shots, std::optional<std::int64_t> steps);
+  /// With `slopes` those of points are counted as well.
+  Limits begin_run(std::span<const Shot> shots, std::optional<std::int64_t> steps, bool slopes = false);
   passes::PipelineOptions pipeline() const;
   /// r, c_max and f_c are fixed by the first call (numerics.md, Time).
   void ready_engine(const Speeds& now, std::span<const Shot> shots, std::int64_t batch);
@@ -228,8 +242,10 @@ class Propagator::Impl {
   StepKernels kernels_;
   std::unique_ptr<device::Device> device_;
   std::unique_ptr<loop::Engine> engine_;
-  std::int64_t engine_shots_ = 1;          ///< that it runs at once, at most
-  std::vector<loop::PointCounts> counts_;  ///< of each shot of the present call
+  std::int64_t engine_shots_ = 1;        ///< that it runs at once, at most
+  std::vector<ShotCounts> shot_counts_;  ///< of each shot of the present call
+  /// What its engine has of each shot, and in a gradient that of the way back.
+  std::vector<loop::PointCounts> counts_, counts_back_;
   std::unique_ptr<Adjoint> adjoint_;  ///< what gradients need; engines of other calls give way to its own
   std::unique_ptr<Born> born_;        ///< likewise what linearised modelling needs
   EquationDefinition equation_;

@@ -30,6 +30,11 @@ void scattered(std::span<const double> values, const ArrayView& view, const Arra
 
 }  // namespace
 
+/// One that an error has left in doubt stays: a callback may ask in the middle of a call that uses it.
+device::Device* Propagator::Impl::sound_device() const {
+  return device_ && device_->sound() ? device_.get() : nullptr;
+}
+
 std::vector<double> Propagator::Impl::read_nodes(const std::string& what, const ConstArrayView& from) {
   if (from.shape != grid_.shape) {
     throw UserError(fmt::format("{}: shape ({}); allowed: the grid's, ({})", what,
@@ -40,9 +45,8 @@ std::vector<double> Propagator::Impl::read_nodes(const std::string& what, const 
 
 std::vector<double> Propagator::Impl::read(const std::string& what, const ConstArrayView& from) {
   const ArrayPlaces places(what, from);
-  leave_unsound_device();
-  if (from.memory == MemoryKind::device) return machine_.read(device_.get(), what, from);
-  machine_.require_host(device_.get(), what, from);
+  if (from.memory == MemoryKind::device) return machine_.read(sound_device(), what, from);
+  machine_.require_host(sound_device(), what, from);
   return from.dtype == DType::float32 ? gathered<float>(from, places) : gathered<double>(from, places);
 }
 
@@ -53,9 +57,8 @@ void Propagator::Impl::write(const std::string& what, std::span<const double> va
         fmt::format("{}: {} values for shape ({})", what, values.size(), fmt::join(to.shape, ", ")));
   }
   places.require_distinct(what);
-  leave_unsound_device();
-  if (to.memory == MemoryKind::device) return machine_.write(device_.get(), what, values, to);
-  machine_.require_host(device_.get(), what, to);
+  if (to.memory == MemoryKind::device) return machine_.write(sound_device(), what, values, to);
+  machine_.require_host(sound_device(), what, to);
   if (to.dtype == DType::float32)
     scattered<float>(values, to, places);
   else

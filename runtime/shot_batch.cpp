@@ -28,11 +28,7 @@ std::int64_t shots_at_once(const BatchQuestion& q) {
   std::int64_t batch = std::min(q.shots, q.most);
   batch = std::min(batch, q.asked > 0 ? q.asked : filling_batch(q.points, q.multiprocessors));
   if (batch <= 1) return 1;
-  // A little is left: points are counted before any is made.
-  const auto fitting = [&](std::int64_t count) {
-    const std::size_t bytes = q.bytes(count);
-    return bytes <= q.room && bytes / 32 <= q.room - bytes;
-  };
+  const auto fitting = [&](std::int64_t count) { return fits_with_margin(q.bytes(count), q.room); };
   if (fitting(evened(q.shots, batch))) return evened(q.shots, batch);
   // Bytes grow with the batch: the largest that fits lies between one that does, or 1, and one that does not.
   std::int64_t fits = 1, beyond = batch;

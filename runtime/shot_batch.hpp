@@ -31,6 +31,11 @@ std::int64_t filling_batch(std::int64_t points, int multiprocessors);
 /// about one size. A grid that fills the device by itself gets 1.
 std::int64_t shots_at_once(const BatchQuestion& question);
 
+/// Whether so many bytes fit with a little to spare: points are counted before any is made.
+inline bool fits_with_margin(std::size_t bytes, std::size_t room) {
+  return bytes <= room && bytes / 32 <= room - bytes;
+}
+
 /// Calls make(batch), and where memory ends again with half as many, down to 1; returns with how many it
 /// ended.
 template <class Make>

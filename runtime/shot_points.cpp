@@ -9,14 +9,29 @@
 #include "runtime/receivers.hpp"
 
 namespace ondula {
-loop::PointCounts counts_of(const ShotPoints& points) {
-  loop::PointCounts counts;
-  counts.sources = points.sources.size();
-  for (const ir::PointSource& source : points.sources) counts.source_taps += source.taps.size();
-  for (const ir::PointReceiver& receiver : points.receivers) {
-    counts.rows += receiver.parts.size();
-    for (const ir::FieldTaps& part : receiver.parts) counts.row_taps += part.taps.size();
+ShotCounts counts_of(const ShotPoints& points) {
+  ShotCounts counts;
+  const auto feed = [&](const std::string& term, const std::vector<ir::Tap>& taps) {
+    auto& [sources, all] = counts.fed[term];
+    sources += 1;
+    all += taps.size();
+  };
+  counts.points.sources = points.sources.size();
+  for (const ir::PointSource& source : points.sources) {
+    counts.points.source_taps += source.taps.size();
+    feed(source.source, source.taps);
   }
+  for (const PointSlopes& slope : points.source_slopes) {
+    for (const ir::FieldTaps& part : slope.ratio.parts) feed(part.field, part.taps);
+  }
+  const auto sample = [](const std::vector<ir::FieldTaps>& parts, std::size_t& rows, std::size_t& taps) {
+    rows += parts.size();
+    for (const ir::FieldTaps& part : parts) taps += part.taps.size();
+  };
+  for (const ir::PointReceiver& receiver : points.receivers)
+    sample(receiver.parts, counts.points.rows, counts.points.row_taps);
+  for (const PointSlopes& slope : points.receiver_slopes)
+    sample(slope.ratio.parts, counts.slope_rows, counts.slope_taps);
   return counts;
 }
 

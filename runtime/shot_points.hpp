@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/ir/points.hpp"
@@ -30,8 +33,15 @@ ShotPoints shot_points(const ir::Program& program, const ir::Domain& domain, con
                        const loop::Models& models, const Sampling& sampling, const Shot& shot,
                        std::int64_t number, bool slopes = false);
 
-/// How many there are of each kind.
-loop::PointCounts counts_of(const ShotPoints& points);
+/// Sources and receivers as one shot has them, counted.
+struct ShotCounts {
+  loop::PointCounts points;
+  std::size_t slope_rows = 0, slope_taps = 0;  ///< of receivers' slopes
+  /// By the term that sources feed: how many, and their taps, slopes of their weights included.
+  std::map<std::string, std::pair<std::size_t, std::size_t>> fed;
+};
+
+ShotCounts counts_of(const ShotPoints& points);
 
 /// What messages call them.
 std::string source_name(std::size_t index, std::int64_t shot);

@@ -146,8 +146,11 @@ void expect_gradient(Session& session) {
   estimate.host_bytes += observed;
   estimate.peak_bytes += observed;
   if (estimate.gradient_device_bytes > estimate.device_bytes) {
-    estimate.peak_bytes += estimate.gradient_device_bytes - estimate.device_bytes;
+    // Only the host's device is in the same memory.
+    if (!runs_cuda(session.job.backend))
+      estimate.peak_bytes += estimate.gradient_device_bytes - estimate.device_bytes;
     estimate.device_bytes = estimate.gradient_device_bytes;
+    estimate.shots_at_once = estimate.gradient_shots_at_once;
   }
 }
 

@@ -9,6 +9,7 @@
 #include "equations/equations.hpp"
 #include "runtime/cuda_report.hpp"
 #include "runtime/device/cuda/library.hpp"
+#include "runtime/io/npy.hpp"
 #include "runtime/loop/cuda_kernels.hpp"
 #include "tests/support/nvrtc.hpp"
 #include "tests/support/skip.hpp"
@@ -50,6 +51,25 @@ TEST_CASE("program: a job on cuda-sim gives the host's records, bit for bit") {
   const Outcome other = sim.run({"--backend", "cuda-sim", "--device", "7", "--force"});
   CHECK(other.status == 2);
   CHECK(other.err.find("there is no CUDA device 7; there are: 0") != std::string::npos);
+}
+
+TEST_CASE("program: a gradient's history on a CUDA device is not held against the host's memory") {
+  if (cuda::stand_in_library().empty()) ONDULA_SKIP("there is no libondula-cuda-sim.so");
+  Workshop shop;
+  REQUIRE(shop.run().status == 0);  // whose results stand where the gradient's would go
+  shop.job["grid"]["shape"] = {3000, 3000};
+  shop.job["time"]["steps"] = 100'000;
+  shop.job["observed"] = {{"u", "observed.npy"}};
+  const io::Array observed{{2, 3, 100'000}, std::vector<double>(600'000)};
+  io::write_npy((shop.folder() / "observed.npy").string(), observed, DType::float32, io::Existing::refuse);
+  const Outcome host = shop.command("gradient");
+  CAPTURE(host.err);
+  CHECK(host.status == 4);
+  CHECK(host.err.find("TB of memory, of which this machine has ") != std::string::npos);
+  const Outcome sim = shop.command("gradient", {"--backend", "cuda-sim"});
+  CAPTURE(sim.err);
+  CHECK(sim.status == 2);
+  CHECK(sim.err.find("--force") != std::string::npos);
 }
 
 TEST_CASE("program: --tune is of backend cuda; cuda-sim says that it measures nothing, and runs") {

@@ -49,6 +49,8 @@ inline constexpr int capture_thread_local = 1;       ///< CU_STREAM_CAPTURE_MODE
 inline constexpr unsigned host_memory_portable = 1;  ///< CU_MEMHOSTALLOC_PORTABLE
 inline constexpr int pointer_memory_type = 2;        ///< CU_POINTER_ATTRIBUTE_MEMORY_TYPE
 inline constexpr int pointer_device_ordinal = 9;     ///< CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
+inline constexpr int pointer_range_start = 11;       ///< CU_POINTER_ATTRIBUTE_RANGE_START_ADDR
+inline constexpr int pointer_range_size = 12;        ///< CU_POINTER_ATTRIBUTE_RANGE_SIZE
 
 // f(member, "exported name", (arguments)): every one returns a Result. cuda.h maps plain names to the newest
 // suffix, which older drivers lack; these are the names that drivers of CUDA 11.2 and later export.

@@ -51,12 +51,18 @@ void require_device_memory(Session& session, const std::string& what, const Cons
     throw UserError(fmt::format("{}: {} is memory of CUDA device {}; the run is on device {}", what,
                                 fmt::ptr(view.data), first, session.number()));
   }
-  for (const std::int64_t place : {places.lowest(), places.highest()}) {
-    if (device_of(session, at(view.data, place * bytes)) != first)
-      throw UserError(fmt::format("{}: shape ({}) with strides ({}) leaves the memory that {} points to",
-                                  what, fmt::join(places.shape(), ", "), fmt::join(places.strides(), ", "),
-                                  fmt::ptr(view.data)));
-  }
+  // What lies beyond the allocation may be another one.
+  const auto& attribute = session.functions().pointer_attribute;
+  DevicePointer begin = 0;
+  std::size_t size = 0;
+  session.call(attribute, static_cast<void*>(&begin), pointer_range_start, at(view.data, 0));
+  session.call(attribute, static_cast<void*>(&size), pointer_range_size, at(view.data, 0));
+  const auto before = static_cast<std::int64_t>(at(view.data, 0) - begin);
+  const auto after = static_cast<std::int64_t>(size) - before;
+  if (-places.lowest() * bytes <= before && (places.highest() + 1) * bytes <= after) return;
+  throw UserError(fmt::format("{}: shape ({}) with strides ({}) leaves the memory that {} points to", what,
+                              fmt::join(places.shape(), ", "), fmt::join(places.strides(), ", "),
+                              fmt::ptr(view.data)));
 }
 
 /// Without a stream of the caller's nothing says after what its memory holds the values, or is free for them.

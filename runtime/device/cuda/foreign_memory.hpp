@@ -13,7 +13,7 @@ namespace ondula::cuda {
 
 /// `view` lies on the device: in the order of the caller's stream where `device` has one, else after all that
 /// its context was given before. Throws UserError, naming `what`, where the address is no device memory, is
-/// another device's, or its last element lies outside any allocation.
+/// another device's, or an element lies outside the allocation that it points to.
 std::vector<double> read_foreign(Device& device, const std::string& what, const ConstArrayView& view);
 
 /// The reverse: rounded to the view's type. In the caller's stream the values are there for what comes after;

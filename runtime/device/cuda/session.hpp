@@ -86,8 +86,10 @@ class Session {
       abandon({});
     }
   }
-  /// Makes the context current, for dispose(): false where that cannot be, or the session is dead.
+  /// Takes the caller's context, after a look at whose it is. Throws UserError where it is none of the
+  /// device's.
   void adopt(Context given);
+  /// Makes the context current, for dispose(): false where that cannot be, or the session is dead.
   bool push() noexcept;
   void pop() noexcept;
 

@@ -36,6 +36,12 @@ void answer(const Allocation& allocation, bool device, int attribute, void* valu
     case cuda::pointer_device_ordinal:
       *static_cast<int*>(value) = allocation.owner->device;
       return;
+    case cuda::pointer_range_start:
+      *static_cast<std::uint64_t*>(value) = allocation.address;
+      return;
+    case cuda::pointer_range_size:
+      *static_cast<std::size_t*>(value) = allocation.bytes;
+      return;
     case attribute_device_pointer:
       *static_cast<std::uint64_t*>(value) = asked;
       return;

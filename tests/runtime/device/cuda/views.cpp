@@ -240,6 +240,36 @@ TEST_CASE("device pointers: records and gradients go where the caller wants them
   }
 }
 
+TEST_CASE("device pointers: a misfit reads and writes them in the middle of a gradient, errors and all") {
+  ONDULA_NEEDS_STAND_IN();
+  const SimDriver driver({.mode = ONDULA_SIM_SHUFFLE, .seed = 2});
+  const cuda::Stream stream = driver.stream();
+  Problem problem = on(small(), Backend::cuda_sim, sim_compiler());
+  problem.shots.resize(3, problem.shots[0]);
+  const Gradient expected = on(problem, Backend::host).propagator().gradient(problem.shots, squares());
+  Propagator propagator = problem.propagator();
+  Foreign memory(driver, 1 << 16, stream);
+  bool fails = false;
+  const MisfitFunction through_device = [&](std::int64_t, const std::map<std::string, Traces>& records) {
+    AdjointSources adjoint = records;
+    for (auto& [field, traces] : adjoint) {
+      const ArrayView view{
+          memory.data(), {traces.receivers, traces.samples}, DType::float64, MemoryKind::device};
+      propagator.write(traces.data, view);
+      if (fails) {
+        driver.fail("cuMemcpyDtoHAsync_v2", 1, cuda::result::invalid_value);
+        CHECK_THROWS_AS(static_cast<void>(propagator.read(view)), RuntimeError);
+      }
+      traces.data = propagator.read(view);
+    }
+    return Misfit{0, adjoint};
+  };
+  for (const bool failing : {false, true, false}) {
+    fails = failing;
+    CHECK(propagator.gradient(problem.shots, through_device).models == expected.models);
+  }
+}
+
 TEST_CASE("host arrays with strides, of either type, on any backend") {
   for (const Backend backend : {Backend::host, Backend::reference}) {
     Problem problem = on(small(), backend);
@@ -288,7 +318,19 @@ TEST_CASE("what is no array: null, another shape, strides that meet, a host addr
   CHECK(holds(said(device(data, {1})), "1 strides for 2 axes"));
   CHECK(holds(said(device(host.data())), "is no address of device memory; allowed: memory of CUDA device 0"));
   CHECK(holds(said(device(data, {2 * shape[1], 1})), "leaves the memory"));
+  CHECK(holds(said(device(data, {-shape[1], 1})), "leaves the memory"));
+  CHECK(holds(said(device(static_cast<char*>(data) + 4)), "leaves the memory"));
   CHECK(holds(said(device(static_cast<char*>(data) + 2)), "is no multiple of the 4 bytes"));
+  // From one allocation into another: each end lies in one.
+  const cuda::DevicePointer next = driver.allocate_bytes(64);
+  const auto away = static_cast<std::int64_t>(next - here) / static_cast<std::int64_t>(sizeof(float));
+  const ArrayView across{data, {2}, DType::float32, MemoryKind::device, {away}};
+  CHECK(
+      holds(message_of<UserError>([&] { static_cast<void>(propagator.read(across)); }), "leaves the memory"));
+  const ArrayView planes{data, {2, 2}, DType::float32, MemoryKind::device, {away, 1}};
+  CHECK(holds(message_of<UserError>([&] { propagator.write(std::vector<double>(4, 1), planes); }),
+              "leaves the memory"));
+  REQUIRE(driver.free(next) == 0);
   cuda::Context second = nullptr;
   REQUIRE(driver.context_create(&second, 0, 1) == 0);
   const cuda::DevicePointer there = driver.allocate_bytes(static_cast<std::size_t>(count) * sizeof(float));
