@@ -30,6 +30,45 @@ std::string spread(const std::vector<double>& values) {
                      *std::max_element(values.begin(), values.end()));
 }
 
+/// A plan of checkpoints against full storage: both gradients in turn.
+void measure_plan(const bench::Case& c, const Checkpoints& plan, int threads, int rounds,
+                  const std::shared_ptr<jit::HostCompiler>& compiler) {
+  bench::Setup setup = bench::set_up(c);
+  setup.options.threads = threads;
+  setup.options.compiler = compiler;
+  Propagator full = setup.propagator();
+  setup.options.storage.checkpoints = plan;
+  Propagator less = setup.propagator();
+  const MisfitFunction misfit = [](std::int64_t, const auto& records) {
+    return bench::sum_of_squares(records);
+  };
+  std::vector<double> ratio, keeping, whole;
+  for (int k = -1; k < rounds; ++k) {
+    auto begin = Clock::now();
+    full.gradient(setup.shots, misfit);
+    const double all = seconds_since(begin);
+    begin = Clock::now();
+    less.gradient(setup.shots, misfit);
+    const double own = seconds_since(begin);
+    if (k < 0) continue;
+    ratio.push_back(own / all);
+    whole.push_back(all);
+    keeping.push_back(full.timings().keeping);
+  }
+  // What steps that run again ought to take: as long as steps that are kept do.
+  const std::int64_t shots = static_cast<std::int64_t>(setup.shots.size());
+  const double share =
+      static_cast<double>(less.timings().steps_again) / static_cast<double>(shots * setup.options.steps);
+  const double predicted = 1 + share * median(keeping) / median(whole);
+  constexpr double gib = 1 << 30;
+  fmt::print("{:<17}{}-D{:>7}{:>7}{:>7}   {:>8} {:<4}{:<22}{:>11.2f}{:>11.2f}{:>10.2f}{:>10.2f}\n",
+             c.equation, c.dims, c.n, c.width, c.steps,
+             plan.kind == Checkpoints::Kind::segments ? "segments" : "revolve", plan.count, spread(ratio),
+             predicted, share, static_cast<double>(full.device_bytes_peak()) / gib,
+             static_cast<double>(less.device_bytes_peak()) / gib);
+  std::fflush(stdout);
+}
+
 void measure(const bench::Case& c, int threads, int rounds,
              const std::shared_ptr<jit::HostCompiler>& compiler) {
   bench::Setup setup = bench::set_up(c);
@@ -71,7 +110,8 @@ int main(int argc, char** argv) {
   std::vector<int> dims = {2, 3};
   std::int64_t n = 0, steps = 0;
   int width = -1, order = 8, threads = 0, rounds = 5, shots = 1;
-  CLI::App app("What a gradient costs in forward runs");
+  std::vector<int> segments, revolve;
+  CLI::App app("What a gradient costs in forward runs, or by checkpoints in gradients of full storage");
   app.add_option("equations", equations, "default: acoustic acoustic_density elastic");
   app.add_option("--dims", dims, "default: 2 3")->check(CLI::Range(2, 3));
   app.add_option("-n,--nodes", n, "per axis; default: 1024 in 2-D, 192 in 3-D, elastic 128");
@@ -81,19 +121,29 @@ int main(int argc, char** argv) {
   app.add_option("--shots", shots);
   app.add_option("--threads", threads, "0: one per core");
   app.add_option("--rounds", rounds)->check(CLI::PositiveNumber);
+  app.add_option("--segments", segments, "numbers of them: against full storage");
+  app.add_option("--revolve", revolve, "numbers of states: against full storage");
   CLI11_PARSE(app, argc, argv);
+  std::vector<Checkpoints> plans;
+  for (const int count : segments) plans.push_back({Checkpoints::Kind::segments, count});
+  for (const int count : revolve) plans.push_back({Checkpoints::Kind::revolve, count});
   try {
     const auto compiler = make_compiler();
-    fmt::print("{:<20}{:>7}{:>7}{:>7}   {:<22}{:>9}{:>10}{:>8}{:>11}{:>12}{:>9}{:>10}\n", "case", "nodes",
-               "layer", "steps", "gradient / forward", "keeping", "backward", "chain", "forward s",
-               "gradient s", "fwd GiB", "grad GiB");
+    if (!plans.empty())
+      fmt::print("{:<20}{:>7}{:>7}{:>7}   {:<13}{:<22}{:>11}{:>11}{:>10}{:>10}\n", "case", "nodes", "layer",
+                 "steps", "plan", "gradient / full's", "predicted", "run again", "full GiB", "plan GiB");
+    else
+      fmt::print("{:<20}{:>7}{:>7}{:>7}   {:<22}{:>9}{:>10}{:>8}{:>11}{:>12}{:>9}{:>10}\n", "case", "nodes",
+                 "layer", "steps", "gradient / forward", "keeping", "backward", "chain", "forward s",
+                 "gradient s", "fwd GiB", "grad GiB");
     for (const std::string& equation : equations) {
       for (const int d : dims) {
         bench::Case c{"", equation, d, n, shots, steps, width, order, {}};
         if (n == 0) c.n = d == 2 ? 1024 : equation == "elastic" ? 128 : 192;
         if (steps == 0) c.steps = d == 2 ? 300 : 100;
         if (width < 0) c.width = d == 2 ? 50 : 20;
-        measure(c, threads, rounds, compiler);
+        for (const Checkpoints& plan : plans) measure_plan(c, plan, threads, rounds, compiler);
+        if (plans.empty()) measure(c, threads, rounds, compiler);
       }
     }
   } catch (const Error& error) {

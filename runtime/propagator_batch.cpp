@@ -77,7 +77,7 @@ void Propagator::Impl::require_room_for_points(std::int64_t batch) const {
 Propagator::Impl::GradientBytes Propagator::Impl::gradient_bytes(
     const passes::AdjointCompilation& both, std::int64_t batch, std::int64_t steps, int substeps,
     std::span<const loop::PointCounts> points, std::span<const loop::PointCounts> points_of_back) const {
-  const storage::Cost cost = storage::predict(options_.storage.checkpoints, steps);
+  const storage::Cost cost = storage_cost(steps, substeps);
   const int halo =
       std::max(loop::common_halo(both.forward.kernels), loop::common_halo(both.backward.kernels));
   const auto slots = static_cast<std::size_t>(cost.longest * substeps + 1);

@@ -116,7 +116,7 @@ void Propagator::Impl::estimate_gradient(Estimate& e, std::span<const PointBytes
     e.gradient_device_bytes = found.device;
     e.history_bytes = found.history;
     e.checkpoint_bytes = found.states;
-    const storage::Cost cost = storage::predict(options_.storage.checkpoints, options_.steps);
+    const storage::Cost cost = storage_cost(options_.steps, e.substeps);
     e.steps_again = (cost.run - options_.steps) * e.substeps;
   } catch (const UserError& error) {
     e.gradient_refusal = error.what();

@@ -140,7 +140,7 @@ void Propagator::Impl::require_gradient(const GradientOptions& options) const {
         "a gradient needs what the forward run kept, and its storage is off (memory mode none): "
         "take full");
   }
-  static_cast<void>(storage::predict(options_.storage.checkpoints, options_.steps));
+  static_cast<void>(storage_cost(options_.steps, 1));
   for (const std::string& name : options.parameters) static_cast<void>(find_parameter(name));
   if (options_.storage.keep == Storage::boundary && options.illumination) {
     throw UserError(
@@ -203,7 +203,7 @@ void Propagator::Impl::ready_adjoint(const GradientOptions& options) {
 
 void Propagator::Impl::ready_adjoint_engines(std::int64_t batch) {
   Adjoint& own = *adjoint_;
-  own.cost = storage::predict(options_.storage.checkpoints, steps_);
+  own.cost = storage_cost(steps_, substeps_);
   const std::int64_t slots = own.cost.longest * substeps_ + 1;
   const bool kept =
       own.history && own.history->slots() == slots && own.states && own.states->count() == own.cost.states;
@@ -232,14 +232,16 @@ void Propagator::Impl::ready_adjoint_engines(std::int64_t batch) {
   if (!kept || !own.history) {
     own.states.reset();
     own.history.reset();  // before there is room for another
-    own.history =
-        own.keep->make_history(own.compilation.adjoint.saves, slots,
-                               {options_.storage.steps, options_.storage.scratch, options_.scratch_files});
-    make_states(own);
+    const StoragePlan& plan = options_.storage;
+    own.history = own.keep->make_history(own.compilation.adjoint.saves, slots,
+                                         {plan.steps, plan.scratch, options_.scratch_files});
+    own.states.emplace(*own.keep, own.cost.states,
+                       loop::HistoryTier{plan.states, plan.scratch, options_.scratch_files});
     require_room_for_points(batch);
   }
   if (own.schedule.empty() || own.steps != steps_ * substeps_)
-    own.schedule = storage::make_schedule(options_.storage.checkpoints, steps_);
+    own.schedule =
+        storage::make_schedule(options_.storage.checkpoints, steps_, storage::revolve_stretch(substeps_));
   own.steps = steps_ * substeps_;
 }
 
@@ -253,6 +255,7 @@ Records Propagator::Impl::run_keeping(GradientBatch& batch) {
     batch.slopes.emplace_back(slopes, std::vector<double>(static_cast<std::size_t>(steps_), 0.0));
   }
   BatchRecorder recorder(batch.shots, steps_, widths);
+  own.states->begin();
   own.history->reset();
   own.keep->stand(*own.history, 0);
   start_shot(*own.keep);

@@ -34,13 +34,6 @@ std::function<void(std::int64_t, std::span<const double>)> Propagator::Impl::bou
   };
 }
 
-void Propagator::Impl::make_states(Adjoint& own) const {
-  if (options_.storage.states == Tier::device)
-    own.states.emplace(*own.keep, own.cost.states);
-  else
-    own.states.emplace(*own.keep, own.cost.states, storage::make_state_tier(own.cost.states));
-}
-
 void Propagator::Impl::go_ahead(GradientBatch& batch, const loop::Watch& ahead) {
   const storage::Schedule& schedule = adjoint_->schedule;
   for (; schedule[batch.next].kind != Kind::reverse; ++batch.next) act(batch, schedule[batch.next], ahead);
@@ -117,6 +110,7 @@ void Propagator::Impl::undo_stretch(GradientBatch& batch, const storage::Action&
   const std::int64_t stride = own.back->stride(), last = own.steps - 1;
   const std::size_t count = batch.shots.size();
   own.back->take_over(*own.keep, own.compilation.adjoint.handovers);
+  if (batch.next + 1 < own.schedule.size()) own.states->expect(own.schedule[batch.next + 1].slot);
   for (std::int64_t j = begin; j < end;) {
     if (options_.cancel && j % substeps_ == 0 && options_.cancel())
       throw Cancelled(fmt::format("cancelled on the way back at step {} of {}", (last - j) / substeps_,

@@ -116,7 +116,7 @@ void Accumulations::save_value(std::size_t number) {
     std::set<std::uint32_t> atoms;
     for (const Use& use : uses_) {
       const auto* own = std::get_if<ir::Update>(&physical_.operations[use.operation]);
-      const bool here = !use.parent && !use.self && use.coefficient == term.coefficient && own != nullptr &&
+      const bool here = !use.parent && use.coefficient == term.coefficient && own != nullptr &&
                         own->field == update->field && own->value == update->value;
       const bool of = std::find(term.of.begin(), term.of.end(), use.target) != term.of.end();
       if (!here || !of) continue;
@@ -131,7 +131,8 @@ void Accumulations::save_value(std::size_t number) {
     kept.field = name;
     kept.value = value;
     if (update->field != term.of[0]) continue;
-    operations.emplace_back(std::move(kept));
+    // Before the update, which may write over what is read.
+    operations.insert(operations.end() - 1, std::move(kept));
   }
   adjoint_.forward.operations = std::move(operations);
 }

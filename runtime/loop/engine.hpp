@@ -57,12 +57,6 @@ struct Kept {
   }
 };
 
-/// The whole present of an engine, of all its shots, in its device's memory.
-class HeldState {
- public:
-  virtual ~HeldState() = default;
-};
-
 /// What a stretch of a run keeps of its steps: slot 0 the state it starts from, slot n + 1 what its step n
 /// left. Numbers of slots are taken modulo slots().
 class History {
@@ -79,6 +73,12 @@ class History {
   /// node before them. What of save s lies outside lives[s] counts as 0. `shot` is the one of the batch.
   virtual void add_squares(const ir::Domain& domain, std::int64_t slot, const std::vector<ir::Box>& lives,
                            std::vector<double>& nodes, std::int64_t shot) = 0;
+};
+
+/// The whole present of an engine, of all its shots, in its device's memory.
+class HeldState {
+ public:
+  virtual ~HeldState() = default;
 };
 
 /// One shot's sources and receivers.

@@ -52,14 +52,15 @@ std::int64_t split(std::int64_t s, std::int64_t steps) {
 
 class Revolve {
  public:
-  Revolve(std::int64_t states, Schedule& schedule) : states_(states), schedule_(schedule) {}
+  Revolve(std::int64_t states, std::int64_t steps, std::int64_t stretch, Schedule& schedule)
+      : states_(states), steps_(steps), stretch_(stretch), schedule_(schedule) {}
 
-  void make(std::int64_t steps) { range(0, steps, 0); }
+  void make() { range(0, (steps_ + stretch_ - 1) / stretch_, 0); }
 
  private:
   using Kind = Action::Kind;
 
-  /// Reverses steps from .. to - 1 beginning with the present before step `from`; states below `slot` are
+  /// Reverses stretches from .. to - 1 beginning with the present before `from`; states below `slot` are
   /// taken.
   void range(std::int64_t from, std::int64_t to, std::int64_t slot) {
     if (to - from > 1) add(Kind::keep, from, from, slot);
@@ -75,10 +76,11 @@ class Revolve {
   }
 
   void add(Kind kind, std::int64_t from, std::int64_t to, std::int64_t slot) {
-    schedule_.push_back({kind, from, to, static_cast<int>(slot)});
+    const auto step = [&](std::int64_t k) { return std::min(k * stretch_, steps_); };
+    schedule_.push_back({kind, step(from), step(to), static_cast<int>(slot)});
   }
 
-  std::int64_t states_;
+  std::int64_t states_, steps_, stretch_;
   Schedule& schedule_;
 };
 
@@ -121,27 +123,33 @@ bool whole(const Checkpoints& checkpoints, std::int64_t steps) {
 
 }  // namespace
 
-Schedule make_schedule(const Checkpoints& checkpoints, std::int64_t steps) {
+Schedule make_schedule(const Checkpoints& checkpoints, std::int64_t steps, std::int64_t stretch) {
   using Kind = Action::Kind;
   if (whole(checkpoints, steps)) return {{Kind::run, 0, steps, -1}, {Kind::reverse, 0, steps, -1}};
   Schedule schedule;
   if (checkpoints.kind == Checkpoints::Kind::segments)
     add_segments(Segments(checkpoints.count, steps), schedule);
   else
-    Revolve(checkpoints.count, schedule).make(steps);
+    Revolve(checkpoints.count, steps, stretch, schedule).make();
   return schedule;
 }
 
-Cost predict(const Checkpoints& checkpoints, std::int64_t steps) {
+Cost predict(const Checkpoints& checkpoints, std::int64_t steps, std::int64_t stretch) {
   if (whole(checkpoints, steps)) return {steps, 0, steps};
   if (checkpoints.kind == Checkpoints::Kind::segments) {
     const Segments segments(checkpoints.count, steps);
     return {steps + segments.begin(segments.count - 1), segments.count - 1, segments.length};
   }
-  // Griewank & Walther 2000: steps * r - reach(s + 1, r - 1) advances; each step is run once more, kept.
-  const std::int64_t s = checkpoints.count, r = repetitions(s, steps);
-  const std::int64_t run = steps > most / (r + 1) ? most : steps * (r + 1) - reach(s + 1, r - 1, most);
-  return {run, s, 1};
+  const std::int64_t stretches = (steps + stretch - 1) / stretch;
+  // Griewank & Walther 2000: of n stretches, n r - reach(s + 1, r - 1) are advanced over, never the last one,
+  // which alone may be shorter; and each is run once, kept.
+  const std::int64_t s = checkpoints.count, r = repetitions(s, stretches);
+  const bool countless = r > 0 && stretches > (most / stretch - stretches) / r;
+  const std::int64_t advanced = countless ? 0 : stretches * r - reach(s + 1, r - 1, most);
+  return {countless ? most : steps + advanced * stretch, std::min(s, stretches - 1),
+          std::min(stretch, steps)};
 }
+
+std::int64_t revolve_stretch(int substeps) { return std::max(1, 8 / std::max(1, substeps)); }
 
 }  // namespace ondula::storage

@@ -39,12 +39,17 @@ struct Cost {
 
 /// The schedule of `checkpoints` for so many steps. Equal segments: their number as asked, or one for each
 /// step where that is less; the last is never run again. Revolve: the fewest steps in all that `count` states
-/// allow, the one the run starts from among them; each stretch is one step, whose kept values have a history
-/// of their own beside the states. With as many states as steps or more, all steps are one stretch: nothing
-/// is run again and no state is held. Throws UserError for a count below 1.
-Schedule make_schedule(const Checkpoints& checkpoints, std::int64_t steps);
+/// allow, the one the run starts from among them, where stretches are `stretch` steps, the last one what is
+/// left; what is kept of one has a history of its own beside the states. With as many states as steps or
+/// more, all steps are one stretch: nothing is run again and no state is held. Throws UserError for a count
+/// below 1.
+Schedule make_schedule(const Checkpoints& checkpoints, std::int64_t steps, std::int64_t stretch = 1);
 
 /// What it takes, without making it.
-Cost predict(const Checkpoints& checkpoints, std::int64_t steps);
+Cost predict(const Checkpoints& checkpoints, std::int64_t steps, std::int64_t stretch = 1);
+
+/// Samples of Revolve's stretches: about eight steps. To put back a state costs as much as one or two steps,
+/// which is then little beside the stretch; and eight steps keep about as much as three states.
+std::int64_t revolve_stretch(int substeps);
 
 }  // namespace ondula::storage

@@ -2,56 +2,61 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/storage/state_store.hpp"
 
-#include <algorithm>
-#include <utility>
+#include <span>
 
 namespace ondula::storage {
-namespace {
 
-class HostStates final : public StateTier {
- public:
-  explicit HostStates(std::int64_t count) : states_(static_cast<std::size_t>(count)) {}
-  void put(std::int64_t slot, std::span<const std::byte> state) override {
-    states_.at(static_cast<std::size_t>(slot)).assign(state.begin(), state.end());
-  }
-  void get(std::int64_t slot, std::span<std::byte> state) override {
-    const std::vector<std::byte>& kept = states_.at(static_cast<std::size_t>(slot));
-    std::copy(kept.begin(), kept.end(), state.begin());
-  }
-
- private:
-  std::vector<std::vector<std::byte>> states_;
-};
-
-}  // namespace
-
-std::unique_ptr<StateTier> make_state_tier(std::int64_t count) { return std::make_unique<HostStates>(count); }
-
-StateStore::StateStore(loop::Engine& engine, std::int64_t count) : engine_(engine), count_(count) {
-  for (std::int64_t k = 0; k < count; ++k) held_.push_back(engine.make_state());
+BlobOptions state_blobs(const loop::HistoryTier& tier, std::int64_t count, std::size_t bytes) {
+  BlobOptions options;
+  options.name = "checkpoints";
+  options.count = count;
+  options.bytes = bytes;
+  options.tier = tier.tier;
+  options.scratch = tier.scratch;
+  options.staging = 2;  // one that is written while steps run, and one that is expected
+  options.files = tier.files;
+  return options;
 }
 
-StateStore::StateStore(loop::Engine& engine, std::int64_t count, std::unique_ptr<StateTier> tier)
-    : engine_(engine), count_(count), tier_(std::move(tier)) {
-  if (count > 0) staging_.resize(engine.state_bytes());
+StateStore::StateStore(loop::Engine& engine, std::int64_t count, const loop::HistoryTier& tier)
+    : engine_(engine), count_(count) {
+  if (count == 0) return;
+  if (tier.tier == Tier::device) {
+    for (std::int64_t k = 0; k < count; ++k) held_.push_back(engine.make_state());
+    return;
+  }
+  below_ = std::make_unique<BlobStore>(state_blobs(tier, count, engine.state_bytes()));
+  if (tier.tier == Tier::disk) passing_.resize(engine.state_bytes());
+}
+
+void StateStore::begin() {
+  if (below_) below_->restart();
 }
 
 void StateStore::keep(std::int64_t slot) {
-  if (!tier_) {
+  if (!below_) {
     engine_.hold(*held_.at(static_cast<std::size_t>(slot)));
-    return;
+  } else if (std::byte* const memory = below_->memory(slot)) {
+    engine_.download({memory, below_->options().bytes});
+  } else {
+    engine_.download(passing_);
+    below_->put(slot, passing_);
   }
-  engine_.download(staging_);
-  tier_->put(slot, staging_);
+}
+
+void StateStore::expect(std::int64_t slot) {
+  if (below_ && !passing_.empty()) below_->prefetch(slot);
 }
 
 void StateStore::restore(std::int64_t slot) {
-  if (!tier_) {
+  if (!below_) {
     engine_.resume(*held_.at(static_cast<std::size_t>(slot)));
-    return;
+  } else if (const std::byte* const memory = below_->memory(slot)) {
+    engine_.upload({memory, below_->options().bytes});
+  } else {
+    below_->get(slot, passing_);
+    engine_.upload(passing_);
   }
-  tier_->get(slot, staging_);
-  engine_.upload(staging_);
 }
 
 }  // namespace ondula::storage

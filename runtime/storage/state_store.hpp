@@ -1,40 +1,34 @@
-// The states a gradient's forward run can be taken up from again.
+// The states that a gradient's forward run can be taken up from again.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <vector>
 
 #include "runtime/loop/engine.hpp"
+#include "runtime/storage/blob_store.hpp"
 
 namespace ondula::storage {
 
-/// Where states lie that are not on the device: blobs of one size, by number.
-class StateTier {
- public:
-  virtual ~StateTier() = default;
-  virtual void put(std::int64_t slot, std::span<const std::byte> state) = 0;
-  /// What was put there last.
-  virtual void get(std::int64_t slot, std::span<std::byte> state) = 0;
-};
+/// `count` states of so many bytes in the host's memory or on disk, as blobs; `tier` says which, and where.
+BlobOptions state_blobs(const loop::HistoryTier& tier, std::int64_t count, std::size_t bytes);
 
-/// In the host's memory.
-std::unique_ptr<StateTier> make_state_tier(std::int64_t count);
-
-/// Room for states of one engine, by slot.
+/// Room for states of one engine, by slot, allocated or set aside at once. On the device they are copied in
+/// the order of the steps, and nothing waits; those below pass through the host's memory.
 class StateStore {
  public:
-  /// On the engine's device, allocated at once. Throws device::NoRoom.
-  StateStore(loop::Engine& engine, std::int64_t count);
-  /// On `tier`.
-  StateStore(loop::Engine& engine, std::int64_t count, std::unique_ptr<StateTier> tier);
+  /// Throws device::NoRoom, or what BlobStore does.
+  StateStore(loop::Engine& engine, std::int64_t count, const loop::HistoryTier& tier);
 
   std::int64_t count() const { return count_; }
+  /// A new run begins: no state is kept, and what went wrong is forgotten.
+  void begin();
   /// The engine's present becomes the state in `slot`.
   void keep(std::int64_t slot);
+  /// A hint that restore(slot) will come.
+  void expect(std::int64_t slot);
   /// The state in `slot` becomes the engine's present.
   void restore(std::int64_t slot);
 
@@ -42,8 +36,8 @@ class StateStore {
   loop::Engine& engine_;
   std::int64_t count_;
   std::vector<std::unique_ptr<loop::HeldState>> held_;
-  std::unique_ptr<StateTier> tier_;
-  std::vector<std::byte> staging_;
+  std::vector<std::byte> passing_;    ///< one on its way to or from a disk
+  std::unique_ptr<BlobStore> below_;  ///< null: states are held on the device
 };
 
 }  // namespace ondula::storage

@@ -110,6 +110,27 @@ TEST_CASE("Revolve's schedules are valid and run no step more than the optimum")
   }
 }
 
+TEST_CASE(
+    "Revolve with stretches of several steps: as many advances over stretches, the last one never again") {
+  for (const std::int64_t stretch : {2, 3, 8}) {
+    for (int states = 1; states <= 6; ++states) {
+      for (std::int64_t steps = 1; steps <= 60; ++steps) {
+        CAPTURE(stretch);
+        CAPTURE(states);
+        CAPTURE(steps);
+        const Checkpoints checkpoints{Kind::revolve, states};
+        const Cost found = Simulation(steps).of(storage::make_schedule(checkpoints, steps, stretch));
+        CHECK(found == storage::predict(checkpoints, steps, stretch));
+        CHECK(found.run <= storage::predict(checkpoints, steps).run);
+        CHECK(found.states <= states);
+      }
+    }
+  }
+  CHECK(storage::revolve_stretch(1) == 8);
+  CHECK(storage::revolve_stretch(3) == 2);
+  CHECK(storage::revolve_stretch(16) == 1);
+}
+
 TEST_CASE("B11: as many states as steps, and nothing is run again") {
   for (const int states : {4, 5, 100}) {
     const storage::Schedule schedule = storage::make_schedule({Kind::revolve, states}, 4);
