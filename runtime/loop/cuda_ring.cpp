@@ -23,7 +23,7 @@ CudaRing::CudaRing(const RingLayout& rings, int number, int dims, const Layout& 
     const std::int64_t length = part.box[inner].size();
     const std::int64_t rows = dims == 3 ? part.box[1].size() : 1;
     const std::int64_t all = part.box[0].size() * part.box[1].size() * part.box[2].size();
-    table.insert(table.end(), {blocks_, all, part.first, layout.at(first), length, rows,
+    table.insert(table.end(), {blocks_ * threads, all, part.first, layout.at(first), length, rows,
                                dims == 3 ? layout.stride[1] : 0, dims > 1 ? layout.stride[0] : 0});
     blocks_ += (all + threads - 1) / threads;
     ++parts_;
