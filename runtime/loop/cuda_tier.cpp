@@ -9,7 +9,7 @@ namespace ondula::loop {
 namespace {
 
 constexpr std::size_t block_bytes = std::size_t{4} << 20;  // worth the while of a copy
-constexpr std::int64_t least_block = 2, most_block = 24;
+constexpr std::int64_t least_block = 2, most_block = 12;
 
 /// Pinned memory that goes with its last owner.
 storage::HostAllocator pinned(const std::shared_ptr<cuda::Session>& session) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstring>
+#include <utility>
 
 #include "compiler/error.hpp"
 
@@ -90,8 +91,10 @@ void BlobStore::done(const Job& job) {
   if (error_) staging = {std::move(staging.data), Staging::State::free, -1, 0};
 }
 
-void BlobStore::check(const Lock&) const {
-  if (error_) std::rethrow_exception(error_);
+void BlobStore::check(const Lock&) {
+  if (!error_) return;
+  told_ = true;
+  std::rethrow_exception(error_);
 }
 
 void BlobStore::check_slot(std::int64_t slot, std::size_t bytes) const {
@@ -267,7 +270,8 @@ void BlobStore::forget() {
 void BlobStore::restart() {
   Lock lock(mutex_);
   drop(lock);
-  error_ = nullptr;
+  const std::exception_ptr error = std::exchange(error_, nullptr);
+  if (error && !std::exchange(told_, false)) std::rethrow_exception(error);
 }
 
 }  // namespace ondula::storage

@@ -50,7 +50,7 @@ class BlobStore {
   /// Drops what is asked and not begun, and forgets all blobs; memory given to write and read is the caller's
   /// again.
   void forget();
-  /// The same, errors too: a new run begins.
+  /// The same, errors too: a new run begins. Throws an error that no call has thrown yet.
   void restart();
 
   const BlobOptions& options() const { return options_; }
@@ -76,7 +76,7 @@ class BlobStore {
   void work() noexcept;
   void run(const Job& job);
   void done(const Job& job);
-  void check(const Lock& lock) const;
+  void check(const Lock& lock);
   void check_slot(std::int64_t slot, std::size_t bytes) const;
   void enqueue(const Lock& lock, const Job& job);
   void wait_for(Lock& lock, std::int64_t slot);
@@ -96,6 +96,7 @@ class BlobStore {
   std::int64_t clock_ = 0;
   std::int64_t busy_ = 0;  ///< requests not done
   std::exception_ptr error_;
+  bool told_ = false;  ///< it has been thrown
   bool ending_ = false;
   std::thread worker_;
 };

@@ -171,6 +171,18 @@ TEST_CASE("B17: what goes wrong on the disk comes out of the next call, and noth
   }
 }
 
+TEST_CASE("blob store: what no call has told is told when a new run begins, once") {
+  const Place place;
+  place.files->fail_write = 1;
+  BlobStore store(place.options(Tier::disk, 2, 100, 1));
+  store.put(0, blob(100, 1));
+  while (place.files->writes == 0) std::this_thread::yield();
+  check_mentions(message_of<RuntimeError>([&] { store.restart(); }), {"history", "Input/output error"});
+  store.restart();
+  store.put(0, blob(100, 1));
+  store.finish();
+}
+
 TEST_CASE("blob store: short writes and reads change nothing") {
   const Place place;
   place.files->short_write = 2;
