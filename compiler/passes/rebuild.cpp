@@ -39,12 +39,6 @@ class Rebuilder {
   ir::Adjoint run() {
     for (ir::Operation& operation : back_.operations) recall(operation);
     std::erase_if(back_.fields, [](const ir::Field& field) { return field.saved; });
-    for (ir::Field& field : back_.fields) {
-      if (!field.accumulator) continue;
-      ir::Depths inset{};
-      for (std::size_t a = 0; a < inset.size(); ++a) inset[a] = -field.stagger[a];
-      field.inset = inset;
-    }
     back_.fields.insert(back_.fields.end(), reversal_.fields.begin(), reversal_.fields.end());
     for (ir::Field& field : adjoint_.forward.fields) field.apart = false;
     merge();

@@ -59,8 +59,8 @@ class Rings {
       const std::string own = original(update->field);
       if (!own.empty())
         undone_[own] = std::move(reads);
-      else if (const ir::Field& field = back.field(update->field); field.inset && !reads.empty())
-        pictured_.emplace_back(*field.inset, std::move(reads));
+      else if (const ir::Field& field = back.field(update->field); field.accumulator && !reads.empty())
+        pictured_.emplace_back(field.stagger, std::move(reads));
     }
   }
 
@@ -133,9 +133,10 @@ class Rings {
   /// The outermost depth at which sums read it, at least the outermost of the interior.
   int needed(const ir::Field& field, int axis) const {
     int depth = -field.stagger[at(axis)];
-    for (const auto& [inset, reads] : pictured_) {
+    for (const auto& [stagger, reads] : pictured_) {
       const auto read = reads.find(rebuilt_name(field.name));
-      if (read != reads.end()) depth = std::min(depth, inset[at(axis)] - read->second[at(axis)]);
+      // A coefficient of half cells is right only if those just outside the interior are.
+      if (read != reads.end()) depth = std::min(depth, -stagger[at(axis)] - read->second[at(axis)]);
     }
     return depth;
   }
@@ -178,8 +179,8 @@ class Rings {
   const ir::Program& physical_;
   const ir::Program& back_;
   std::vector<std::string> names_, groups_;
-  std::map<std::string, Reads> undone_;                 // by forward field
-  std::vector<std::pair<ir::Depths, Reads>> pictured_;  // what sums read, from their insets on
+  std::map<std::string, Reads> undone_;                    // by forward field
+  std::vector<std::pair<ir::HalfCells, Reads>> pictured_;  // what sums at these points read
 };
 
 }  // namespace

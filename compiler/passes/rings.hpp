@@ -16,8 +16,8 @@ struct RingDepths {
   ir::Depths inner{};  ///< from here on it is rebuilt
 };
 
-/// `back` is a step back with rebuilt fields (those named `rebuilt_name` of a forward field) and accumulators
-/// that have their insets; `physical` the forward step, whose layers' memory reaches so far inwards. The
+/// `back` is a step back with rebuilt fields (those named `rebuilt_name` of a forward field), whose sums are
+/// wanted in the interior; `physical` the forward step, whose layers' memory reaches so far inwards. The
 /// least bytes per face, by trying all choices of groups of fields that keep a ring (numerics.md, Boundary
 /// saving): a field can be rebuilt from the depth on at which its reversed update reads nothing that is not
 /// at hand. Throws UserError where no choice serves.
