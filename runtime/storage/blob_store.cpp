@@ -1,4 +1,4 @@
-// The queue of requests, its thread, and the staging buffers.
+// The queue of requests, its threads, and the staging buffers.
 // SPDX-License-Identifier: MIT
 #include "runtime/storage/blob_store.hpp"
 
@@ -16,7 +16,8 @@ namespace ondula::storage {
 BlobStore::BlobStore(BlobOptions options)
     : options_(std::move(options)),
       medium_(make_medium(options_)),
-      open_(static_cast<std::size_t>(options_.count)) {
+      open_(static_cast<std::size_t>(options_.count)),
+      active_(static_cast<std::size_t>(options_.count)) {
   if (options_.tier == Tier::host) options_.staging = 0;
   for (int k = 0; k < options_.staging; ++k)
     staging_.push_back({allocate_host(options_.allocate, options_.bytes, options_.name), {}, -1, 0});
@@ -25,15 +26,19 @@ BlobStore::BlobStore(BlobOptions options)
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
-    worker_ = std::thread([this] { work(); });
+    const int threads = options_.tier == Tier::disk ? 2 : 1;
+    for (int k = 0; k < threads; ++k) workers_.emplace_back([this] { work(); });
   } catch (...) {
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    end_threads();
     throw;
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-BlobStore::~BlobStore() {
+BlobStore::~BlobStore() { end_threads(); }
+
+void BlobStore::end_threads() {
   {
     const Lock lock(mutex_);
     jobs_.clear();
@@ -41,16 +46,24 @@ BlobStore::~BlobStore() {
     ending_ = true;
   }
   changed_.notify_all();
-  worker_.join();
+  for (std::thread& worker : workers_) worker.join();
+}
+
+/// The first request whose slot no other thread is at.
+std::deque<BlobStore::Job>::iterator BlobStore::startable() {
+  return std::find_if(jobs_.begin(), jobs_.end(),
+                      [&](const Job& job) { return !active_[static_cast<std::size_t>(job.slot)]; });
 }
 
 void BlobStore::work() noexcept {
   Lock lock(mutex_);
   for (;;) {
-    changed_.wait(lock, [&] { return ending_ || !jobs_.empty(); });
+    changed_.wait(lock, [&] { return ending_ || startable() != jobs_.end(); });
     if (ending_) return;
-    const Job job = jobs_.front();
-    jobs_.pop_front();
+    const auto first = startable();
+    const Job job = *first;
+    jobs_.erase(first);
+    active_[static_cast<std::size_t>(job.slot)] = true;
     lock.unlock();
     std::exception_ptr wrong;
     try {
@@ -59,6 +72,7 @@ void BlobStore::work() noexcept {
       wrong = std::current_exception();
     }
     lock.lock();
+    active_[static_cast<std::size_t>(job.slot)] = false;
     if (wrong && !error_) error_ = wrong;
     done(job);
     if (error_) {

@@ -1,4 +1,4 @@
-// Numbered blobs below the device, written and read by a thread of their own.
+// Numbered blobs below the device, written and read by threads of their own.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -23,7 +23,7 @@ namespace ondula::storage {
 /// every one after it until restart(): then nothing that was kept is left to read.
 class BlobStore {
  public:
-  /// Allocates, sets aside, and starts the thread. Throws as make_medium does.
+  /// Allocates, sets aside, and starts the threads. Throws as make_medium does.
   explicit BlobStore(BlobOptions options);
   ~BlobStore();
   BlobStore(const BlobStore&) = delete;
@@ -38,8 +38,8 @@ class BlobStore {
 
   /// Keeps what `from` holds, which stays as it is until wait(slot).
   void write(std::int64_t slot, const std::byte* from);
-  /// What was kept is in `to` after wait(slot). Reads are done in their order, before writes that still wait,
-  /// other than those of the same slot.
+  /// What was kept is in `to` after wait(slot). Reads are begun in their order, before writes that still
+  /// wait, other than those of the same slot.
   void read(std::int64_t slot, std::byte* to);
   /// Until all that was asked of `slot` is done.
   void wait(std::int64_t slot);
@@ -74,6 +74,8 @@ class BlobStore {
   using Lock = std::unique_lock<std::mutex>;
 
   void work() noexcept;
+  std::deque<Job>::iterator startable();
+  void end_threads();
   void run(const Job& job);
   void done(const Job& job);
   void check(const Lock& lock);
@@ -93,12 +95,13 @@ class BlobStore {
   std::deque<Job> jobs_;
   std::deque<std::int64_t> hints_;  ///< prefetches that no buffer was free for
   std::vector<int> open_;           ///< requests of each slot that are not done
+  std::vector<bool> active_;        ///< slots that a thread is at
   std::int64_t clock_ = 0;
   std::int64_t busy_ = 0;  ///< requests not done
   std::exception_ptr error_;
   bool told_ = false;  ///< it has been thrown
   bool ending_ = false;
-  std::thread worker_;
+  std::vector<std::thread> workers_;
 };
 
 }  // namespace ondula::storage

@@ -7,8 +7,8 @@
 
 namespace ondula::storage {
 
-/// As the system's calls: -1 and errno where one fails. Called by the thread that makes a file and by that of
-/// its store, one at a time.
+/// As the system's calls: -1 and errno where one fails. Called by the thread that makes a file, then by those
+/// of its store, several at a time.
 class FileOperations {
  public:
   virtual ~FileOperations() = default;
