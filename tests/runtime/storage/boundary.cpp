@@ -151,6 +151,67 @@ TEST_CASE("boundary saving: acoustic, compiled kernels") { cover(0, Backend::hos
 TEST_CASE("boundary saving: variable density, compiled kernels") { cover(1, Backend::host); }
 TEST_CASE("boundary saving: elastic, compiled kernels") { cover(2, Backend::host); }
 
+TEST_CASE("boundary saving: with checkpoints, on every tier, several shots at once") {
+  using Kind = Checkpoints::Kind;
+  const std::array<Checkpoints, 4> plans = {
+      {{Kind::none, 0}, {Kind::segments, 3}, {Kind::segments, 7}, {Kind::revolve, 3}}};
+  const std::array<Tier, 3> tiers = {Tier::device, Tier::host, Tier::disk};
+  // Levels: equation, dimensions, plan, tier, backend, type.
+  const std::vector<std::size_t> levels = {equations_here.size(), 2, plans.size(), tiers.size(), 2, 2};
+  const auto all = [](const Row&) { return true; };
+  const bool sim = !cuda::stand_in_library().empty();
+  for (const Row& row : full_matrices() ? whole_matrix(levels, all) : cover_by_pairs(levels, all)) {
+    Setting setting;
+    setting.equation = equations_here[row[0]];
+    setting.dims = static_cast<int>(row[1]) + 2;
+    setting.dtype = row[5] == 0 ? DType::float32 : DType::float64;
+    setting.faces = "flllll";
+    setting.steps = setting.dims == 3 ? 14 : 50;
+    setting.more = 12;
+    if (row[4] == 1 && !sim) continue;
+    CAPTURE(text(setting));
+    CAPTURE(row[2]);
+    CAPTURE(row[3]);
+    CAPTURE(row[4]);
+    Problem problem = random_problem(setting);
+    problem.shots.resize(3, problem.shots.front());
+    for (std::size_t shot = 1; shot < 3; ++shot) {
+      for (Source& source : problem.shots[shot].sources)
+        for (double& v : source.wavelet) v *= 1.0 + static_cast<double>(shot);
+    }
+    const Gradient full = gradient_of(problem, Storage::full);
+    if (row[4] == 1) problem = on(problem, Backend::cuda_sim, sim_compiler());
+    problem.options.shot_batch = 2;
+    problem.options.storage.checkpoints = plans[row[2]];
+    const Gradient device = gradient_of(problem, Storage::boundary);
+    problem.options.storage.steps = problem.options.storage.states = tiers[row[3]];
+    const Gradient below = gradient_of(problem, Storage::boundary);
+    for (const auto& [name, values] : full.models) {
+      CAPTURE(name);
+      CHECK(difference(device.models.at(name), values) < (setting.dtype == DType::float64 ? 1e-12 : 1e-5));
+      CHECK(below.models.at(name) == device.models.at(name));
+    }
+    CHECK(below.wavelets == full.wavelets);
+    CHECK(below.initial == full.initial);
+  }
+}
+
+TEST_CASE("boundary saving: 2000 steps, stretched layers") {
+  for (const char* equation : equations_here) {
+    for (const DType dtype : {DType::float32, DType::float64}) {
+      Setting setting;
+      setting.equation = equation;
+      setting.dtype = dtype;
+      setting.order = 8;
+      setting.faces = "flllll";
+      setting.steps = 2000;
+      setting.more = 24;
+      if (setting.equation != "acoustic_density") setting.kappa = 3;
+      MESSAGE(fmt::format("{}: {:.1e}", text(setting), compare(setting).models));
+    }
+  }
+}
+
 TEST_CASE("boundary saving: cuda-sim has the host's bits") {
   ONDULA_NEEDS_STAND_IN();
   const std::vector<std::size_t> levels = {equations_here.size(), 3, orders.size(), 2, faces.size(), 2, 4, 2};
