@@ -67,14 +67,6 @@ void print_work(const passes::Compilation& compilation, int element) {
       "\nbytes: each array through memory once per sweep; loads: as written, most of them from cache\n");
 }
 
-/// "z 0 to 4, x 0 to 4": from and before which cell.
-std::string text_of(const ir::Ring& ring, const std::vector<std::string>& axes) {
-  std::string text;
-  for (std::size_t a = 0; a < axes.size(); ++a)
-    text += fmt::format("{}{} {} to {}", a == 0 ? "" : ", ", axes[a], ring.outer[a], ring.inner[a]);
-  return text;
-}
-
 /// The grid that --shape and --width describe: layers on every face.
 ir::Domain domain_of(const EquationOptions& options) {
   const auto axes = default_axes(options.dims);
@@ -103,9 +95,6 @@ void print_adjoint(const passes::AdjointCompilation& both, const EquationOptions
   for (const ir::Handover& handover : both.adjoint.handovers)
     fmt::print("  {}({}) begins as {}({}) ended\n", handover.rebuilt, handover.to, handover.field,
                handover.from);
-  for (const ir::Ring& ring : both.adjoint.rings)
-    fmt::print("  ring of {}, depths beside each layer: {}\n", ring.field,
-               text_of(ring, both.adjoint.program.axes));
   if (options.shape.empty()) return;
   const KeptBytes bytes =
       kept_bytes(both, domain_of(options), element == 4 ? DType::float32 : DType::float64);
