@@ -91,10 +91,11 @@ class Machine {
                            std::int64_t shots, std::int64_t every, const loop::PointCounts& points) const;
   /// What of it comes with the first shots.
   std::size_t points_bytes(std::int64_t every, const loop::PointCounts& points) const;
-  /// Of so many slots of a history, each of so many arrays or, where the forward run keeps them, of its
-  /// rings.
-  std::size_t history_bytes(const passes::Compilation& compilation, const ir::Domain& domain, int least_halo,
-                            std::int64_t shots, std::size_t slots, std::size_t saves) const;
+  /// Of a slot of a history: of so many arrays or, where the forward run keeps them, of its rings.
+  std::size_t slot_bytes(const passes::Compilation& compilation, const ir::Domain& domain, int least_halo,
+                         std::int64_t shots, std::size_t saves) const;
+  /// Of so many slots of so many bytes by tier: those that the device holds, and what lies below.
+  TierBytes history_bytes(Tier tier, std::int64_t slots, std::size_t bytes) const;
   /// Of a state of an engine.
   std::size_t state_bytes(const passes::Compilation& compilation, const ir::Domain& domain, int least_halo,
                           std::int64_t shots) const;

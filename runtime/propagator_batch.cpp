@@ -80,17 +80,23 @@ Propagator::Impl::GradientBytes Propagator::Impl::gradient_bytes(
   const storage::Cost cost = storage_cost(steps, substeps);
   const int halo =
       std::max(loop::common_halo(both.forward.kernels), loop::common_halo(both.backward.kernels));
-  const auto slots = static_cast<std::size_t>(cost.longest * substeps + 1);
+  const std::int64_t slots = cost.longest * substeps + 1;
   const loop::PointCounts ahead = points_at_once(points, batch);
   const loop::PointCounts back = points_at_once(points_of_back, batch);
   GradientBytes bytes;
-  bytes.history =
-      machine_.history_bytes(both.forward, domain_, halo, batch, slots, both.adjoint.saves.size());
-  bytes.states =
-      static_cast<std::size_t>(cost.states) * machine_.state_bytes(both.forward, domain_, halo, batch);
+  const StoragePlan& plan = options_.storage;
+  bytes.slot = machine_.slot_bytes(both.forward, domain_, halo, batch, both.adjoint.saves.size());
+  bytes.history = static_cast<std::size_t>(slots) * bytes.slot;
+  bytes.state = machine_.state_bytes(both.forward, domain_, halo, batch);
+  bytes.states = static_cast<std::size_t>(cost.states) * bytes.state;
+  const TierBytes kept = machine_.history_bytes(plan.steps, slots, bytes.slot);
+  const storage::BlobBytes states =
+      storage::state_blob_bytes(storage::state_blobs({plan.states, {}, {}}, cost.states, bytes.state));
   bytes.device = machine_.engine_bytes(both.forward, domain_, halo, batch, substeps, ahead) +
-                 machine_.engine_bytes(both.backward, domain_, halo, batch, 1, back) + bytes.history;
-  if (options_.storage.states == Tier::device) bytes.device += bytes.states;
+                 machine_.engine_bytes(both.backward, domain_, halo, batch, 1, back) + kept.device;
+  if (plan.states == Tier::device) bytes.device += bytes.states;
+  bytes.host = kept.host + states.host;
+  bytes.disk = kept.disk + states.disk;
   return bytes;
 }
 

@@ -116,6 +116,10 @@ void Propagator::Impl::estimate_gradient(Estimate& e, std::span<const PointBytes
     e.gradient_device_bytes = found.device;
     e.history_bytes = found.history;
     e.checkpoint_bytes = found.states;
+    e.gradient_host_bytes = found.host;
+    e.gradient_disk_bytes = found.disk;
+    e.step_bytes = found.slot;
+    e.state_bytes = found.state;
     const storage::Cost cost = storage_cost(options_.steps, e.substeps);
     e.steps_again = (cost.run - options_.steps) * e.substeps;
   } catch (const UserError& error) {

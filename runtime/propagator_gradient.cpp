@@ -142,6 +142,12 @@ void Propagator::Impl::require_gradient(const GradientOptions& options) const {
   }
   static_cast<void>(storage_cost(options_.steps, 1));
   for (const std::string& name : options.parameters) static_cast<void>(find_parameter(name));
+  if (options_.storage.keep == Storage::boundary && options.extent == Extent::model) {
+    throw UserError(
+        "boundary saving rebuilds the interior alone, so that nothing is known of what lies under the "
+        "layers: "
+        "its gradients have the interior's extent, not the model's");
+  }
   if (options_.storage.keep == Storage::boundary && options.illumination) {
     throw UserError(
         "source illumination sums squares of what full storage keeps of every step; boundary saving keeps "
@@ -237,6 +243,9 @@ void Propagator::Impl::ready_adjoint_engines(std::int64_t batch) {
                                          {plan.steps, plan.scratch, options_.scratch_files});
     own.states.emplace(*own.keep, own.cost.states,
                        loop::HistoryTier{plan.states, plan.scratch, options_.scratch_files});
+    const storage::BlobBytes steps = own.history->below(), states = own.states->below();
+    below_peak_.host = std::max(below_peak_.host, steps.host + states.host);
+    below_peak_.disk = std::max(below_peak_.disk, steps.disk + states.disk);
     require_room_for_points(batch);
   }
   if (own.schedule.empty() || own.steps != steps_ * substeps_)

@@ -19,6 +19,7 @@
 #include "runtime/loop/sensitivity.hpp"
 #include "runtime/loop/snapshot.hpp"
 #include "runtime/loop/watch.hpp"
+#include "runtime/storage/blob_medium.hpp"
 #include "runtime/storage/file_operations.hpp"
 #include "runtime/storage/storage_plan.hpp"
 
@@ -63,6 +64,8 @@ class History {
  public:
   virtual ~History() = default;
   virtual std::int64_t slots() const = 0;
+  /// What it takes below the device.
+  virtual storage::BlobBytes below() const { return {}; }
   /// For steps that come one by one: the next one goes from `before` to `slot`, or undoes that.
   virtual void open(Kept::Way /*way*/, std::int64_t /*before*/, std::int64_t /*slot*/) {}
   /// Makes `slot` the new slot 0: what has been bound stays where it is, by another number.

@@ -29,6 +29,15 @@ StateStore::StateStore(loop::Engine& engine, std::int64_t count, const loop::His
   if (tier.tier == Tier::disk) passing_.resize(engine.state_bytes());
 }
 
+BlobBytes state_blob_bytes(const BlobOptions& options) {
+  if (options.count == 0 || options.tier == Tier::device) return {};
+  BlobBytes bytes = blob_bytes(options);
+  if (options.tier == Tier::disk) bytes.host += options.bytes;
+  return bytes;
+}
+
+BlobBytes StateStore::below() const { return below_ ? state_blob_bytes(below_->options()) : BlobBytes{}; }
+
 void StateStore::begin() {
   if (below_) below_->restart();
 }
