@@ -13,10 +13,12 @@
 #include "compiler/passes/surface.hpp"
 #include "runtime/floating_point.hpp"
 #include "runtime/loop/arrays.hpp"
+#include "runtime/loop/coefficient_array.hpp"
 #include "runtime/loop/engine.hpp"
 #include "runtime/loop/factor.hpp"
 #include "runtime/loop/halo.hpp"
 #include "runtime/loop/history.hpp"
+#include "runtime/loop/host_points.hpp"
 #include "runtime/loop/launch_binder.hpp"
 #include "runtime/loop/magnitude.hpp"
 #include "runtime/loop/present.hpp"
@@ -29,19 +31,6 @@ namespace ondula::loop {
 namespace {
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
-/// One deposit of a source: where, with which weights, fed by which samples.
-struct Deposit {
-  int operation = 0;
-  std::vector<device::Weighted> to;
-  std::vector<double> samples;
-};
-
-/// A receiver's taps on one field, and which sample they add to.
-struct Pickup {
-  std::size_t sample = 0;
-  std::vector<device::Weighted> from;
-};
 
 /// From so many taps on, one step's receivers are worth several threads.
 constexpr std::size_t many_taps = 20'000;
@@ -351,39 +340,17 @@ class CompiledEngine final : public Engine {
     }
   }
 
-  /// Row by row over the domain and its halo, in double, rounded once.
   void compute_coefficient(const ir::Coefficient& coefficient) {
     auto& array = arrays_.at(coefficient_key(coefficient.name));
-    const int dims = setup_.domain.dims;
-    const auto range = [&](int axis) {
-      return axis < dims - 1 ? ir::Range{-halo_, setup_.domain.total(axis) + halo_} : ir::Range{0, 1};
-    };
-    std::map<std::string, std::vector<double>> rows;
-    std::vector<double> values;
     std::vector<Real> rounded;
-    ir::Extents index{};
-    for (index[0] = range(0).lo; index[0] < range(0).hi; ++index[0]) {
-      for (index[1] = range(1).lo; index[1] < range(1).hi; ++index[1]) {
-        rows.clear();
-        const auto parameter = [&](const std::string& name) {
-          auto& row = rows[name];
-          if (row.empty()) padded_->row(name, index, row);
-          return static_cast<const double*>(row.data());
-        };
-        const std::size_t count = at(padded_->row_size());
-        const auto surfaces = [&](std::size_t i) {
-          int met = setup_.domain.surfaces(dims - 1, static_cast<std::int64_t>(i) - halo_);
-          for (int axis = 0; axis < dims - 1; ++axis) met += setup_.domain.surfaces(axis, index[at(axis)]);
-          return met;
-        };
-        ir::nodal_values(coefficient.definition, setup_.symbols, parameter, count, values, surfaces);
-        rounded.assign(values.begin(), values.end());
-        ir::Extents first = index;
-        first[at(dims - 1)] = -halo_;
-        device_.upload(array.buffer, at(array.layout.at(first)) * sizeof(Real), rounded.data(),
-                       count * sizeof(Real));
-      }
-    }
+    coefficient_rows(
+        coefficient, setup_.domain, setup_.symbols, *padded_, halo_,
+        [](std::int64_t count, const auto& body) { body(0, count); },
+        [&](const ir::Extents& first, std::span<const double> row) {
+          rounded.assign(row.begin(), row.end());
+          device_.upload(array.buffer, at(array.layout.at(first)) * sizeof(Real), rounded.data(),
+                         rounded.size() * sizeof(Real));
+        });
   }
 
   Deposit deposit(const ir::Injection& injection, int operation, const ir::PointSource& source) const {
@@ -467,24 +434,17 @@ class CompiledEngine final : public Engine {
     for (const RingPart& part : rings_.parts) {
       const ir::Field& field = set_.program.field(part.field);
       const auto& array = arrays_.at(field_key(part.field, slot(field, field.time_order == 2 ? -1 : 0)));
-      const Real* const data = static_cast<const Real*>(array.buffer.data());
-      each_ring_row(part, setup_.domain.dims,
-                    [&](const ir::Extents& i, std::int64_t count, std::int64_t first) {
-                      std::copy_n(data + array.layout.at(i), count, kept + first);
-                    });
+      keep_part(part, setup_.domain.dims, static_cast<const Real*>(array.buffer.data()), array.layout, kept);
     }
   }
 
   void take_ring(const ir::Ring& ring) {
     if (ring.keep || ring_from_ == nullptr) return;
     auto& array = arrays_.at(field_key(ring.field, slot(set_.program.field(ring.field), 1)));
-    Real* const data = static_cast<Real*>(array.buffer.data());
     for (const RingPart& part : rings_.parts) {
-      if (part.number != ring.number) continue;
-      each_ring_row(part, setup_.domain.dims,
-                    [&](const ir::Extents& i, std::int64_t count, std::int64_t first) {
-                      std::copy_n(ring_from_ + first, count, data + array.layout.at(i));
-                    });
+      if (part.number == ring.number)
+        take_part(part, setup_.domain.dims, ring_from_, array.layout,
+                  static_cast<Real*>(array.buffer.data()));
     }
   }
 
@@ -528,23 +488,6 @@ std::unique_ptr<Engine> make_compiled_engine(const passes::Compilation& compilat
     return std::make_unique<CompiledEngine<float>>(compilation, setup, device, std::move(module));
   }
   return std::make_unique<CompiledEngine<double>>(compilation, setup, device, std::move(module));
-}
-
-std::size_t compiled_engine_bytes(const passes::Compilation& compilation, const ir::Domain& domain,
-                                  DType dtype, int least_halo) {
-  const std::size_t element = dtype == DType::float32 ? sizeof(float) : sizeof(double);
-  std::size_t bytes = 0;
-  for (const ArrayPlan& plan : plan_arrays(compilation.kernels, domain, element, least_halo)) {
-    if (!plan.kept) bytes += static_cast<std::size_t>(plan.layout.size) * element;
-  }
-  return bytes;
-}
-
-std::size_t history_slot_bytes(const passes::Compilation& compilation, const ir::Domain& domain, DType dtype,
-                               int least_halo, std::size_t saves) {
-  const std::size_t element = dtype == DType::float32 ? sizeof(float) : sizeof(double);
-  const int halo = std::max(common_halo(compilation.kernels), least_halo);
-  return saves * static_cast<std::size_t>(full_layout(domain, halo, element).size) * element;
 }
 
 }  // namespace ondula::loop

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -59,6 +60,20 @@ void each_ring_row(const RingPart& part, int dims, const F& f) {
       }
     }
   }
+}
+
+/// Copies a part from its field's array into what is kept, and back.
+template <class Real>
+void keep_part(const RingPart& part, int dims, const Real* data, const Layout& layout, Real* kept) {
+  each_ring_row(part, dims, [&](const ir::Extents& i, std::int64_t count, std::int64_t first) {
+    std::copy_n(data + layout.at(i), count, kept + first);
+  });
+}
+template <class Real>
+void take_part(const RingPart& part, int dims, const Real* kept, const Layout& layout, Real* data) {
+  each_ring_row(part, dims, [&](const ir::Extents& i, std::int64_t count, std::int64_t first) {
+    std::copy_n(kept + first, count, data + layout.at(i));
+  });
 }
 
 }  // namespace ondula::loop
