@@ -18,6 +18,7 @@
 #include "compiler/passes/lower.hpp"
 #include "compiler/passes/materialize.hpp"
 #include "compiler/passes/rebuild.hpp"
+#include "compiler/passes/reverse.hpp"
 #include "compiler/passes/surface.hpp"
 #include "compiler/passes/windows.hpp"
 
@@ -99,6 +100,7 @@ AdjointCompilation compile_adjoint(const EquationDefinition& definition, const P
   AdjointCompilation result;
   Recorder recorder(result.forward, options.dumps);
   const ir::Program physical = physical_program(definition, options, recorder);
+  if (rebuilt) static_cast<void>(reverse(physical));  // the reason of an equation that has none, first of all
   result.adjoint = recorder.run("differentiate", [&] {
     ir::Adjoint adjoint = differentiate(physical, unscaled, rebuilt);
     ir::verify(adjoint.program, "differentiate");
