@@ -30,14 +30,27 @@ std::string spread(const std::vector<double>& values) {
                      *std::max_element(values.begin(), values.end()));
 }
 
-/// A plan of checkpoints against full storage: both gradients in turn.
-void measure_plan(const bench::Case& c, const Checkpoints& plan, int threads, int rounds,
+const char* name_of(const StoragePlan& plan) {
+  const bool boundary = plan.keep == Storage::boundary;
+  switch (plan.checkpoints.kind) {
+    case Checkpoints::Kind::none:
+      return boundary ? "boundary" : "full";
+    case Checkpoints::Kind::segments:
+      return boundary ? "b.segments" : "segments";
+    case Checkpoints::Kind::revolve:
+      return boundary ? "b.revolve" : "revolve";
+  }
+  return "";
+}
+
+/// A storage plan against full storage: both gradients in turn.
+void measure_plan(const bench::Case& c, const StoragePlan& plan, int threads, int rounds,
                   const std::shared_ptr<jit::HostCompiler>& compiler) {
   bench::Setup setup = bench::set_up(c);
   setup.options.threads = threads;
   setup.options.compiler = compiler;
   Propagator full = setup.propagator();
-  setup.options.storage.checkpoints = plan;
+  setup.options.storage = plan;
   Propagator less = setup.propagator();
   const MisfitFunction misfit = [](std::int64_t, const auto& records) {
     return bench::sum_of_squares(records);
@@ -62,8 +75,7 @@ void measure_plan(const bench::Case& c, const Checkpoints& plan, int threads, in
   const double predicted = 1 + share * median(keeping) / median(whole);
   constexpr double gib = 1 << 30;
   fmt::print("{:<17}{}-D{:>7}{:>7}{:>7}   {:>8} {:<4}{:<22}{:>11.2f}{:>11.2f}{:>10.2f}{:>10.2f}\n",
-             c.equation, c.dims, c.n, c.width, c.steps,
-             plan.kind == Checkpoints::Kind::segments ? "segments" : "revolve", plan.count, spread(ratio),
+             c.equation, c.dims, c.n, c.width, c.steps, name_of(plan), plan.checkpoints.count, spread(ratio),
              predicted, share, static_cast<double>(full.device_bytes_peak()) / gib,
              static_cast<double>(less.device_bytes_peak()) / gib);
   std::fflush(stdout);
@@ -111,7 +123,8 @@ int main(int argc, char** argv) {
   std::int64_t n = 0, steps = 0;
   int width = -1, order = 8, threads = 0, rounds = 5, shots = 1;
   std::vector<int> segments, revolve;
-  CLI::App app("What a gradient costs in forward runs, or by checkpoints in gradients of full storage");
+  bool boundary = false;
+  CLI::App app("What a gradient costs in forward runs, or by other storage in gradients of full storage");
   app.add_option("equations", equations, "default: acoustic acoustic_density elastic");
   app.add_option("--dims", dims, "default: 2 3")->check(CLI::Range(2, 3));
   app.add_option("-n,--nodes", n, "per axis; default: 1024 in 2-D, 192 in 3-D, elastic 128");
@@ -123,10 +136,17 @@ int main(int argc, char** argv) {
   app.add_option("--rounds", rounds)->check(CLI::PositiveNumber);
   app.add_option("--segments", segments, "numbers of them: against full storage");
   app.add_option("--revolve", revolve, "numbers of states: against full storage");
+  app.add_flag("--boundary", boundary, "boundary saving against full storage, with checkpoints where given");
   CLI11_PARSE(app, argc, argv);
-  std::vector<Checkpoints> plans;
-  for (const int count : segments) plans.push_back({Checkpoints::Kind::segments, count});
-  for (const int count : revolve) plans.push_back({Checkpoints::Kind::revolve, count});
+  std::vector<StoragePlan> plans;
+  const auto add = [&](Checkpoints::Kind kind, int count) {
+    plans.emplace_back();
+    plans.back().keep = boundary ? Storage::boundary : Storage::full;
+    plans.back().checkpoints = {kind, count};
+  };
+  for (const int count : segments) add(Checkpoints::Kind::segments, count);
+  for (const int count : revolve) add(Checkpoints::Kind::revolve, count);
+  if (boundary && plans.empty()) add(Checkpoints::Kind::none, 0);
   try {
     const auto compiler = make_compiler();
     if (!plans.empty())
@@ -142,7 +162,7 @@ int main(int argc, char** argv) {
         if (n == 0) c.n = d == 2 ? 1024 : equation == "elastic" ? 128 : 192;
         if (steps == 0) c.steps = d == 2 ? 300 : 100;
         if (width < 0) c.width = d == 2 ? 50 : 20;
-        for (const Checkpoints& plan : plans) measure_plan(c, plan, threads, rounds, compiler);
+        for (const StoragePlan& plan : plans) measure_plan(c, plan, threads, rounds, compiler);
         if (plans.empty()) measure(c, threads, rounds, compiler);
       }
     }

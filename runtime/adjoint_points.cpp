@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "compiler/error.hpp"
+#include "compiler/passes/reverse.hpp"
 #include "runtime/domain.hpp"
 #include "runtime/substeps.hpp"
 #include "runtime/surface_ratio.hpp"
@@ -87,6 +88,18 @@ std::vector<ir::PointSource> AdjointPoints::residuals(const AdjointSources& adjo
     }
   }
   return sources;
+}
+
+void AdjointPoints::undo(std::int64_t first, std::int64_t steps,
+                         std::vector<ir::PointSource>& sources) const {
+  for (const ir::PointSource& own : points_.sources) {
+    ir::PointSource source = own;
+    source.source = passes::forward_source(own.source);
+    source.samples.resize(static_cast<std::size_t>(first + steps), 0.0);
+    std::reverse(source.samples.begin(), source.samples.end());
+    source.samples.resize(static_cast<std::size_t>(steps));
+    sources.push_back(std::move(source));
+  }
 }
 
 ir::PointReceiver AdjointPoints::recovered(const std::string& field, const ir::Extents& index) const {

@@ -28,6 +28,9 @@ class AdjointPoints {
 
   /// The receivers' taps as sources fed with dJ/drecords, the last step first: `samples` of the record.
   std::vector<ir::PointSource> residuals(const AdjointSources& adjoint, std::int64_t samples) const;
+  /// Adds the shot's own sources, for fields that are rebuilt: the last of `steps` steps from `first` on
+  /// comes first.
+  void undo(std::int64_t first, std::int64_t steps, std::vector<ir::PointSource>& sources) const;
   /// One receiver for each tap of each source: dJ/dfield there.
   std::vector<ir::PointReceiver> taps() const;
   /// What those receivers found on the way back through step n.

@@ -26,8 +26,9 @@ CudaText cuda_text_of(const EquationDefinition& definition, const CudaReportOpti
   if (options.direction == Direction::forward) {
     text.program = passes::cuda_schedule(passes::compile(definition, pipeline).kernels, target);
   } else {
-    const passes::AdjointCompilation both = passes::compile_adjoint(definition, pipeline);
-    const bool back = options.direction == Direction::adjoint;
+    const bool rebuilds = options.direction == Direction::rebuilding;
+    const passes::AdjointCompilation both = passes::compile_adjoint(definition, pipeline, false, rebuilds);
+    const bool back = options.direction != Direction::keeping;
     text.program = passes::cuda_schedule((back ? both.backward : both.forward).kernels, target);
   }
   text.source.text = emit::cuda_text(text.program, options.real);

@@ -14,8 +14,9 @@
 
 namespace ondula {
 
-/// Which step: the forward one, the one that also computes what a gradient wants kept, or the adjoint.
-enum class Direction { forward, keeping, adjoint };
+/// Which step: the forward one, the one that also computes what a gradient wants kept, the adjoint, or the
+/// adjoint beside the interior's reversed step.
+enum class Direction { forward, keeping, adjoint, rebuilding };
 
 /// What CUDA kernels depend on.
 struct CudaReportOptions {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,8 @@ struct GradientOptions {
   bool initial = false;                 ///< dJ/d(initial state)
   bool illumination = false;            ///< of the sources, see Gradient
   bool records = false;                 ///< give the records too
-  Extent extent = Extent::model;
+  /// Unset: the model's, or with boundary saving, which rebuilds the interior alone, the interior's.
+  std::optional<Extent> extent;
 };
 
 /// dJ/drecords of one shot, in the shapes of its records; a field that is left out counts as zeros.

@@ -20,6 +20,7 @@
 #include "runtime/loop/cuda_meter.hpp"
 #include "runtime/loop/cuda_tier.hpp"
 #include "runtime/loop/present.hpp"
+#include "runtime/loop/ring_layout.hpp"
 #include "runtime/loop/tiered_history.hpp"
 #include "runtime/shot_batch.hpp"
 
@@ -193,24 +194,33 @@ std::size_t Machine::points_bytes(std::int64_t every, const loop::PointCounts& p
   return cuda() ? loop::cuda_points_bytes(options_.dtype, every, points) : 0;
 }
 
-std::size_t Machine::history_bytes(const passes::Compilation& compilation, const ir::Domain& domain,
-                                   int least_halo, std::int64_t shots, std::size_t buffers) const {
-  if (!cuda()) return loop::history_slot_bytes(compilation, domain, options_.dtype, least_halo, buffers);
-  return loop::cuda_history_bytes(compilation, domain, options_.dtype, least_halo, shots, buffers);
+std::size_t Machine::slot_bytes(const passes::Compilation& compilation, const ir::Domain& domain,
+                                int least_halo, std::int64_t shots, std::size_t saves) const {
+  const loop::RingLayout rings = loop::ring_layout(compilation.physical, domain);
+  if (rings.size > 0 && !reference()) {
+    const std::size_t element = options_.dtype == DType::float32 ? sizeof(float) : sizeof(double);
+    const std::int64_t stride = loop::ring_stride(rings, element);
+    return static_cast<std::size_t>(loop::shots_size(rings.size, stride, shots)) * element;
+  }
+  if (!cuda()) return loop::history_slot_bytes(compilation, domain, options_.dtype, least_halo, saves);
+  return loop::cuda_history_bytes(compilation, domain, options_.dtype, least_halo, shots, saves);
 }
 
-TierBytes Machine::tiered_bytes(Tier tier, std::int64_t slots, std::size_t slot_bytes) const {
-  const std::int64_t window =
-      cuda() ? loop::cuda_window(tier, slots, slot_bytes) : loop::host_window(tier, slots);
-  if (window == slots) return {static_cast<std::size_t>(slots) * slot_bytes, 0, 0};
-  storage::BlobOptions options;
-  options.count = slots;
-  options.bytes = slot_bytes;
-  options.tier = tier;
-  if (cuda() && tier == Tier::disk) options.staging = loop::cuda_tier_staging(slot_bytes);
-  const storage::BlobBytes below = storage::blob_bytes(options);
-  const std::size_t held = cuda() ? slot_bytes : storage::blob_room(tier, slot_bytes);
-  return {static_cast<std::size_t>(window) * held, below.host, below.disk};
+TierBytes Machine::history_bytes(Tier tier, std::int64_t slots, std::size_t bytes) const {
+  const std::int64_t held = cuda() ? loop::cuda_window(tier, slots, bytes) : loop::host_window(tier, slots);
+  TierBytes all{static_cast<std::size_t>(held) * bytes, 0, 0};
+  if (held == slots) return all;
+  if (!cuda()) all.device = static_cast<std::size_t>(held) * storage::blob_room(tier, bytes);
+  storage::BlobOptions blobs;
+  blobs.count = slots;
+  blobs.bytes = bytes;
+  blobs.tier = tier;
+  const storage::BlobBytes below = storage::blob_bytes(blobs);
+  all.host = below.host;
+  all.disk = below.disk;
+  if (cuda() && tier == Tier::disk)
+    all.host += static_cast<std::size_t>(loop::cuda_tier_staging(bytes)) * storage::blob_room(tier, bytes);
+  return all;
 }
 
 std::size_t Machine::state_bytes(const passes::Compilation& compilation, const ir::Domain& domain,

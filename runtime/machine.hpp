@@ -43,11 +43,6 @@ struct StepKernels {
   void add_shapes(std::vector<LaunchShape>& shapes) const;
 };
 
-/// Bytes on the device, and below it.
-struct TierBytes {
-  std::size_t device = 0, host = 0, disk = 0;
-};
-
 /// What `backend` lacks on this machine, and what to do; empty where it can run. Opens drivers and NVRTC.
 std::string backend_problem(Backend backend);
 
@@ -96,11 +91,11 @@ class Machine {
                            std::int64_t shots, std::int64_t every, const loop::PointCounts& points) const;
   /// What of it comes with the first shots.
   std::size_t points_bytes(std::int64_t every, const loop::PointCounts& points) const;
-  /// Of so many buffers of a history.
-  std::size_t history_bytes(const passes::Compilation& compilation, const ir::Domain& domain, int least_halo,
-                            std::int64_t shots, std::size_t buffers) const;
-  /// Of a history of so many slots of so many bytes each, of which some may lie elsewhere.
-  TierBytes tiered_bytes(Tier tier, std::int64_t slots, std::size_t slot_bytes) const;
+  /// Of a slot of a history: of so many arrays or, where the forward run keeps them, of its rings.
+  std::size_t slot_bytes(const passes::Compilation& compilation, const ir::Domain& domain, int least_halo,
+                         std::int64_t shots, std::size_t saves) const;
+  /// Of so many slots of so many bytes by tier: those that the device holds, and what lies below.
+  TierBytes history_bytes(Tier tier, std::int64_t slots, std::size_t bytes) const;
   /// Of a state of an engine.
   std::size_t state_bytes(const passes::Compilation& compilation, const ir::Domain& domain, int least_halo,
                           std::int64_t shots) const;

@@ -116,10 +116,12 @@ struct Estimate {
   /// equation has no adjoint, as `gradient_refusal` says.
   std::size_t gradient_device_bytes = 0;
   std::int64_t gradient_shots_at_once = 1;
-  std::size_t history_bytes = 0;  ///< of them, what is kept of the steps of a stretch
-  /// What lies below the device: of the host's memory, what is on its way to a disk included, and on disk.
+  /// Of a gradient, below the device: what StoragePlan puts there, and what is on its way to it.
   std::size_t gradient_host_bytes = 0, gradient_disk_bytes = 0;
-  std::size_t checkpoint_bytes = 0;  ///< of states, on the tier that they lie on
+  std::size_t history_bytes = 0;     ///< of the steps of a stretch, on the tier that they lie on
+  std::size_t checkpoint_bytes = 0;  ///< of states, on theirs
+  std::size_t step_bytes = 0;        ///< kept of one step: the save set's or the ring's
+  std::size_t state_bytes = 0;       ///< of one checkpoint
   std::int64_t steps_again = 0;      ///< that a shot's checkpoints have run again, substeps counted
   std::string gradient_refusal;
   double work_bytes_per_point = 0;  ///< least memory traffic of a padded point and step
@@ -256,6 +258,8 @@ class ONDULA_API Propagator {
   std::vector<LaunchShape> launch_shapes() const;
   /// Bytes the device's allocator holds at most so far.
   std::size_t device_bytes_peak() const;
+  /// The same, with the most that gradients kept on the host and on disk.
+  TierBytes bytes_peak() const;
   /// Seconds a field's samples lie before the record's times (half a step for half-step fields).
   /// Throws UserError for a field that cannot be recorded.
   double time_offset(const std::string& field) const;

@@ -51,18 +51,21 @@ void Propagator::Impl::Adjoint::take_injected(const AdjointPoints& points) {
 
 void Propagator::Impl::Adjoint::keep_start() {
   for (const ir::CoefficientGradient& gradient : compilation.adjoint.gradients) {
-    if (gradient.start) started[gradient.start->field] = keep->field(gradient.start->field, 0);
+    for (const ir::StartTerm& start : gradient.starts)
+      started[{start.field, start.level}] = keep->field(start.field, start.level);
   }
 }
 
 void Propagator::Impl::Adjoint::take_start() {
   for (const ir::CoefficientGradient& gradient : compilation.adjoint.gradients) {
-    const auto found = gradient.start ? started.find(gradient.start->field) : started.end();
-    if (found == started.end()) continue;
-    const std::vector<double> last = back->field(gradient.start->state, 0);
-    std::vector<double>& into = start_sums[gradient.start->field];
-    into.resize(last.size(), 0.0);
-    for (std::size_t i = 0; i < last.size(); ++i) into[i] += last[i] * found->second[i];
+    for (const ir::StartTerm& start : gradient.starts) {
+      const auto found = started.find({start.field, start.level});
+      if (found == started.end()) continue;
+      const std::vector<double> last = back->field(start.state, start.level);
+      std::vector<double>& into = start_sums[found->first];
+      into.resize(last.size(), 0.0);
+      for (std::size_t i = 0; i < last.size(); ++i) into[i] += last[i] * found->second[i];
+    }
   }
 }
 

@@ -34,8 +34,8 @@ struct Propagator::Impl::Adjoint {
   std::int64_t steps = 0;            ///< of a shot, substeps counted
   std::map<std::string, std::map<ir::Extents, double>> injected;
   /// What a shot's fields were at its start, and over the shots the sums of their products with the adjoints'
-  /// last values, on the padded grid; by forward field, and empty where shots start from zeros.
-  std::map<std::string, std::vector<double>> started, start_sums;
+  /// last values, on the padded grid; by forward field and level, and empty where shots start from zeros.
+  std::map<std::pair<std::string, int>, std::vector<double>> started, start_sums;
 
   /// Of both engines' full arrays.
   int least_halo() const;

@@ -45,6 +45,10 @@ std::pair<loop::PointCounts, loop::PointCounts> Propagator::Impl::both_ways(cons
     const auto* injection = std::get_if<ir::Injection>(&operation);
     const auto fed = injection == nullptr ? shot.fed.end() : shot.fed.find(injection->source);
     if (fed == shot.fed.end()) continue;
+    if (!adjoint.handovers.empty()) {  // rebuilt fields are given what sources fed
+      back.sources += fed->second.first;
+      back.source_taps += fed->second.second;
+    }
     for (const ir::AdjointVariable& variable : adjoint.variables) {
       if (variable.field == injection->field) back.rows += fed->second.second * variable.value.terms.size();
     }
@@ -76,24 +80,23 @@ Propagator::Impl::GradientBytes Propagator::Impl::gradient_bytes(
   const storage::Cost cost = storage_cost(steps, substeps);
   const int halo =
       std::max(loop::common_halo(both.forward.kernels), loop::common_halo(both.backward.kernels));
+  const std::int64_t slots = cost.longest * substeps + 1;
   const loop::PointCounts ahead = points_at_once(points, batch);
   const loop::PointCounts back = points_at_once(points_of_back, batch);
-  const TierBytes history = machine_.tiered_bytes(
-      options_.storage.steps, cost.longest * substeps + 1,
-      machine_.history_bytes(both.forward, domain_, halo, batch, both.adjoint.saves.size()));
-  const std::size_t state = machine_.state_bytes(both.forward, domain_, halo, batch);
-  GradientBytes bytes{0, history.device, static_cast<std::size_t>(cost.states) * state, history.host,
-                      history.disk};
+  GradientBytes bytes;
+  const StoragePlan& plan = options_.storage;
+  bytes.slot = machine_.slot_bytes(both.forward, domain_, halo, batch, both.adjoint.saves.size());
+  bytes.history = static_cast<std::size_t>(slots) * bytes.slot;
+  bytes.state = machine_.state_bytes(both.forward, domain_, halo, batch);
+  bytes.states = static_cast<std::size_t>(cost.states) * bytes.state;
+  const TierBytes kept = machine_.history_bytes(plan.steps, slots, bytes.slot);
+  const storage::BlobBytes states =
+      storage::state_blob_bytes(storage::state_blobs({plan.states, {}, {}}, cost.states, bytes.state));
   bytes.device = machine_.engine_bytes(both.forward, domain_, halo, batch, substeps, ahead) +
-                 machine_.engine_bytes(both.backward, domain_, halo, batch, 1, back) + bytes.history;
-  if (options_.storage.states == Tier::device) {
-    bytes.device += bytes.states;
-  } else {
-    const storage::BlobBytes below =
-        storage::StateStore::bytes_below(options_.storage.states, cost.states, state);
-    bytes.host += below.host;
-    bytes.disk += below.disk;
-  }
+                 machine_.engine_bytes(both.backward, domain_, halo, batch, 1, back) + kept.device;
+  if (plan.states == Tier::device) bytes.device += bytes.states;
+  bytes.host = kept.host + states.host;
+  bytes.disk = kept.disk + states.disk;
   return bytes;
 }
 

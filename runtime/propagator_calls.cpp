@@ -118,6 +118,7 @@ std::size_t Propagator::limit_bytes() const {
 const Timings& Propagator::timings() const { return impl().timings(); }
 
 std::vector<LaunchShape> Propagator::launch_shapes() const { return impl().launch_shapes(); }
+TierBytes Propagator::bytes_peak() const { return impl().bytes_peak(); }
 std::size_t Propagator::device_bytes_peak() const { return impl().device_bytes_peak(); }
 double Propagator::time_offset(const std::string& field) const {
   return impl().call([&] { return impl_->time_offset(field); });

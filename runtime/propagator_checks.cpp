@@ -99,7 +99,8 @@ void Propagator::Impl::estimate_gradient(Estimate& e, std::span<const PointBytes
     return;
   }
   try {
-    const passes::AdjointCompilation both = passes::compile_adjoint(equation_, pipeline());
+    const passes::AdjointCompilation both =
+        passes::compile_adjoint(equation_, pipeline(), false, options_.storage.keep == Storage::boundary);
     std::vector<loop::PointCounts> ahead, back;
     for (const PointBytes& own : points) {
       const auto both_of_shot = both_ways(both.adjoint, own.counts);
@@ -117,6 +118,8 @@ void Propagator::Impl::estimate_gradient(Estimate& e, std::span<const PointBytes
     e.checkpoint_bytes = found.states;
     e.gradient_host_bytes = found.host;
     e.gradient_disk_bytes = found.disk;
+    e.step_bytes = found.slot;
+    e.state_bytes = found.state;
     const storage::Cost cost = storage_cost(options_.steps, e.substeps);
     e.steps_again = (cost.run - options_.steps) * e.substeps;
   } catch (const UserError& error) {

@@ -87,13 +87,16 @@ void Propagator::Impl::gather_models(const loop::Sensitivity& sensitivity,
     const ir::Expr coefficient = plain(gradient.coefficient);
     std::vector<std::pair<ir::Expr, std::string>> terms = gradient.value.terms;
     for (auto& [factor, accumulator] : terms) factor = plain(factor);
-    const auto started = gradient.start ? own.start_sums.find(gradient.start->field) : own.start_sums.end();
-    const bool starts = started != own.start_sums.end();
-    const ir::Expr start_factor = starts ? plain(gradient.start->factor) : ir::Expr();
+    std::vector<std::pair<ir::Expr, const std::vector<double>*>> starts;
+    for (const ir::StartTerm& start : gradient.starts) {
+      const auto started = own.start_sums.find({start.field, start.level});
+      if (started != own.start_sums.end()) starts.emplace_back(plain(start.factor), &started->second);
+    }
     const auto slab = [&](const ir::Box& box) {
       std::vector<std::unique_ptr<loop::ValueRows>> factors;
       for (const auto& [factor, accumulator] : terms) factors.push_back(sensitivity.rows(factor, box));
-      const auto start_factors = starts ? sensitivity.rows(start_factor, box) : nullptr;
+      std::vector<std::unique_ptr<loop::ValueRows>> start_factors;
+      for (const auto& [factor, sums] : starts) start_factors.push_back(sensitivity.rows(factor, box));
       const auto cotangents = [&](const ir::Extents& index, std::span<double> row) {
         std::fill(row.begin(), row.end(), 0.0);
         for (std::size_t t = 0; t < terms.size(); ++t) {
@@ -104,9 +107,9 @@ void Propagator::Impl::gather_models(const loop::Sensitivity& sensitivity,
           const std::span<const double> factor = factors[t]->values(index, row.size());
           for (std::size_t k = 0; k < row.size(); ++k) row[k] += sums[k] == 0 ? 0 : factor[k] * sums[k];
         }
-        if (starts) {
-          const double* const sums = started->second.data() + flat_of(domain_, index);
-          const std::span<const double> factor = start_factors->values(index, row.size());
+        for (std::size_t s = 0; s < starts.size(); ++s) {
+          const double* const sums = starts[s].second->data() + flat_of(domain_, index);
+          const std::span<const double> factor = start_factors[s]->values(index, row.size());
           for (std::size_t k = 0; k < row.size(); ++k) row[k] += sums[k] == 0 ? 0 : factor[k] * sums[k];
         }
         each_face_entry(domain_, index, row.size(), [&](const ir::Extents& entry, std::size_t k) {

@@ -84,7 +84,7 @@ Gradient Propagator::Impl::gradient(std::span<const Shot> shots, const MisfitFun
   Adjoint& own = *adjoint_;
   Gradient result;
   loop::ModelGradient models;
-  models.interior = options.extent == Extent::interior;
+  models.interior = options.extent == Extent::interior || options_.storage.keep == Storage::boundary;
   std::size_t nodes = 1;
   for (const std::int64_t n : grid_.shape) nodes *= static_cast<std::size_t>(n);
   for (const ir::Parameter& p : compilation_.physical.parameters) {
@@ -142,6 +142,18 @@ void Propagator::Impl::require_gradient(const GradientOptions& options) const {
   }
   static_cast<void>(storage_cost(options_.steps, 1));
   for (const std::string& name : options.parameters) static_cast<void>(find_parameter(name));
+  if (options_.storage.keep == Storage::boundary && options.extent == Extent::model) {
+    throw UserError(
+        "boundary saving rebuilds the interior alone, so that nothing is known of what lies under the "
+        "layers: "
+        "its gradients have the interior's extent, not the model's");
+  }
+  if (options_.storage.keep == Storage::boundary && options.illumination) {
+    throw UserError(
+        "source illumination sums squares of what full storage keeps of every step; boundary saving keeps "
+        "rings "
+        "alone: take full, or segments of it");
+  }
   if (options_.storage.steps == Tier::disk || options_.storage.states == Tier::disk)
     static_cast<void>(storage::scratch_folder(options_.storage.scratch));
 }
@@ -166,7 +178,8 @@ void Propagator::Impl::ready_adjoint(const GradientOptions& options) {
     auto fresh = std::make_unique<Adjoint>();
     fresh->unscaled = unscaled;
     const auto begin = Clock::now();
-    fresh->compilation = passes::compile_adjoint(equation_, pipeline(), unscaled);
+    const bool rebuilt = options_.storage.keep == Storage::boundary;
+    fresh->compilation = passes::compile_adjoint(equation_, pipeline(), unscaled, rebuilt);
     machine_.ready();
     if (!machine_.reference()) {
       StepSource keep = machine_.source(fresh->compilation.forward, domain_, fresh->least_halo());
@@ -230,6 +243,9 @@ void Propagator::Impl::ready_adjoint_engines(std::int64_t batch) {
                                          {plan.steps, plan.scratch, options_.scratch_files});
     own.states.emplace(*own.keep, own.cost.states,
                        loop::HistoryTier{plan.states, plan.scratch, options_.scratch_files});
+    const storage::BlobBytes steps = own.history->below(), states = own.states->below();
+    below_peak_.host = std::max(below_peak_.host, steps.host + states.host);
+    below_peak_.disk = std::max(below_peak_.disk, steps.disk + states.disk);
     require_room_for_points(batch);
   }
   if (own.schedule.empty() || own.steps != steps_ * substeps_)
@@ -299,6 +315,8 @@ void Propagator::Impl::run_back(GradientBatch& batch, const loop::Sensitivity& s
     backs.emplace_back(own.compilation.adjoint, domain_, sensitivity, batch.shots[s], batch.points[s],
                        substeps_);
     points.push_back({backs[s].residuals(batch.found[s].adjoint, steps_), backs[s].taps()});
+    if (!own.compilation.adjoint.handovers.empty())
+      backs[s].undo((start_ ? start_->step : 0) * substeps_, own.steps, points.back().sources);
     first_value.push_back(first_value.back() + points.back().receivers.size());
   }
   own.back->set_shots(std::move(points));

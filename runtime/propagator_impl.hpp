@@ -23,6 +23,7 @@
 #include "runtime/propagator.hpp"
 #include "runtime/shot_points.hpp"
 #include "runtime/stability.hpp"
+#include "runtime/storage/blob_medium.hpp"
 #include "runtime/storage/schedule.hpp"
 #include "runtime/trace_recorder.hpp"
 
@@ -80,6 +81,7 @@ class Propagator::Impl {
   const Timings& timings() const { return timings_; }
   std::vector<LaunchShape> launch_shapes() const;
   std::size_t device_bytes_peak() const { return device_ ? device_->bytes_peak() : 0; }
+  TierBytes bytes_peak() const { return {device_bytes_peak(), below_peak_.host, below_peak_.disk}; }
   const std::vector<std::string>& warnings() const { return warnings_; }
   double time_offset(const std::string& field) const;
 
@@ -119,10 +121,10 @@ class Propagator::Impl {
   /// Device bytes of an engine for so many of the shots at once, every `every`-th of whose steps is sampled.
   std::size_t engine_bytes(const passes::Compilation& compilation, int least_halo, std::int64_t batch,
                            int substeps, std::span<const loop::PointCounts> points) const;
-  /// What a gradient takes: of the device in all, of a stretch's history there, of checkpoints, and below the
-  /// device.
+  /// What a gradient takes: of the device in all, below it what is kept of steps and states; a slot of the
+  /// history and a state, which `device` or what is below has so many of.
   struct GradientBytes {
-    std::size_t device = 0, history = 0, states = 0, host = 0, disk = 0;
+    std::size_t device = 0, host = 0, disk = 0, history = 0, states = 0, slot = 0, state = 0;
   };
   GradientBytes gradient_bytes(const passes::AdjointCompilation& both, std::int64_t batch, std::int64_t steps,
                                int substeps, std::span<const loop::PointCounts> ahead,
@@ -269,6 +271,7 @@ class Propagator::Impl {
   std::int64_t every_ = 0;
   std::function<void(const StepView&)> callback_;
   Timings timings_;
+  storage::BlobBytes below_peak_;  ///< of what gradients kept off the device
   std::vector<std::string> warnings_;
 };
 

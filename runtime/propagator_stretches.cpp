@@ -109,6 +109,7 @@ void Propagator::Impl::undo_stretch(GradientBatch& batch, const storage::Action&
   const std::int64_t begin = own.steps - action.to * substeps_, end = own.steps - action.from * substeps_;
   const std::int64_t stride = own.back->stride(), last = own.steps - 1;
   const std::size_t count = batch.shots.size();
+  own.back->take_over(*own.keep, own.compilation.adjoint.handovers);
   if (batch.next + 1 < own.schedule.size()) own.states->expect(own.schedule[batch.next + 1].slot);
   for (std::int64_t j = begin; j < end;) {
     if (options_.cancel && j % substeps_ == 0 && options_.cancel())

@@ -78,6 +78,23 @@ void print_time(const Session& session, const Prediction& prediction) {
 
 std::string at_once(std::int64_t shots) { return shots > 1 ? fmt::format(", {} shots at once", shots) : ""; }
 
+void print_gradient(const Session& session) {
+  const Estimate& e = session.estimate;
+  const auto text = [](std::size_t bytes) { return bytes_text(static_cast<double>(bytes)); };
+  const StoragePlan plan = io::storage_plan(session.job.memory);
+  const bool rings = plan.keep == Storage::boundary;
+  fmt::print("gradient   {} on the device, {} on the host and {} on disk besides{}\n",
+             text(e.gradient_device_bytes), text(e.gradient_host_bytes), text(e.gradient_disk_bytes),
+             at_once(e.gradient_shots_at_once));
+  fmt::print("           steps: {} bytes each ({}), {} in all, {}\n", e.step_bytes,
+             rings ? "rings; the interior is rebuilt" : "all that is needed", text(e.history_bytes),
+             tier_text(plan.steps));
+  if (e.checkpoint_bytes > 0) {
+    fmt::print("           checkpoints: {} bytes each, {} in all, {}; {} steps run again\n", e.state_bytes,
+               text(e.checkpoint_bytes), tier_text(plan.states), e.steps_again);
+  }
+}
+
 void print(const Session& session, const Prediction& prediction) {
   const Estimate& e = session.estimate;
   const Json grid = grid_report(session);
@@ -95,14 +112,12 @@ void print(const Session& session, const Prediction& prediction) {
                  : "unknown: no wavelet");
   fmt::print("device     {}{}\n", bytes_text(static_cast<double>(e.device_bytes)), at_once(e.shots_at_once));
   if (e.gradient_refusal.empty()) {
-    fmt::print("gradient   {} on the device, {} of them history (full storage){}\n",
-               bytes_text(static_cast<double>(e.gradient_device_bytes)),
-               bytes_text(static_cast<double>(e.history_bytes)), at_once(e.gradient_shots_at_once));
+    print_gradient(session);
   } else {
     fmt::print("gradient   none: {}\n", e.gradient_refusal);
   }
   fmt::print("host       {}\n", bytes_text(static_cast<double>(e.host_bytes + session.picture_bytes)));
-  fmt::print("disk       0 B of scratch\n");
+  fmt::print("disk       {} of scratch\n", bytes_text(static_cast<double>(e.gradient_disk_bytes)));
   print_time(session, prediction);
 }
 

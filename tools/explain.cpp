@@ -3,12 +3,15 @@
 #include "tools/explain.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <filesystem>
 
 #include "compiler/emit/host_text.hpp"
 #include "compiler/error.hpp"
 #include "compiler/passes/pipeline.hpp"
+#include "runtime/domain.hpp"
+#include "runtime/storage_facts.hpp"
 #include "tools/explain_cuda.hpp"
 #include "tools/session.hpp"
 
@@ -64,13 +67,38 @@ void print_work(const passes::Compilation& compilation, int element) {
       "\nbytes: each array through memory once per sweep; loads: as written, most of them from cache\n");
 }
 
+/// The grid that --shape and --width describe: layers on every face.
+ir::Domain domain_of(const EquationOptions& options) {
+  const auto axes = default_axes(options.dims);
+  if (options.shape.size() != axes.size())
+    throw UserError(fmt::format("--shape: found {} numbers; allowed: {}, for {}", options.shape.size(),
+                                axes.size(), fmt::join(axes, ", ")));
+  if (options.width < 0) throw UserError(fmt::format("--width: found {}; allowed: 0 or more", options.width));
+  Grid grid;
+  grid.axes = axes;
+  grid.shape = options.shape;
+  grid.spacing.assign(axes.size(), 1.0);
+  grid.origin.assign(axes.size(), 0.0);
+  const Face face{options.width > 0 ? FaceKind::absorbing : FaceKind::rigid, options.width};
+  grid.faces.assign(axes.size(), {face, face});
+  return make_domain(grid, options.order);
+}
+
 /// The adjoint's choices, what is kept of each step, and how gradients follow.
-void print_adjoint(const passes::AdjointCompilation& both, int element) {
+void print_adjoint(const passes::AdjointCompilation& both, const EquationOptions& options, int element) {
   print_heading("the adjoint, and what it keeps");
   fmt::print("{}", ir::dump(both.adjoint));
-  const std::size_t saves = both.adjoint.saves.size();
-  fmt::print("  full storage: {} bytes per padded point and step\n",
-             saves * static_cast<std::size_t>(element));
+  if (both.adjoint.handovers.empty()) {
+    fmt::print("  full storage: {} bytes per padded point and step\n",
+               both.adjoint.saves.size() * static_cast<std::size_t>(element));
+  }
+  for (const ir::Handover& handover : both.adjoint.handovers)
+    fmt::print("  {}({}) begins as {}({}) ended\n", handover.rebuilt, handover.to, handover.field,
+               handover.from);
+  if (options.shape.empty()) return;
+  const KeptBytes bytes =
+      kept_bytes(both, domain_of(options), element == 4 ? DType::float32 : DType::float64);
+  fmt::print("  bytes kept of a step: {}\n  bytes of a checkpoint: {}\n", bytes.step, bytes.checkpoint);
 }
 
 /// True for "adjoint".
@@ -78,6 +106,15 @@ bool backwards(const EquationOptions& options) {
   if (options.direction != "forward" && options.direction != "adjoint")
     throw UserError(fmt::format("--direction: found \"{}\"; allowed: forward, adjoint", options.direction));
   return options.direction == "adjoint";
+}
+
+/// True for boundary saving.
+bool rebuilds(const EquationOptions& options, bool back) {
+  if (options.memory != "full" && options.memory != "boundary")
+    throw UserError(fmt::format("--memory: found \"{}\"; allowed: full, boundary", options.memory));
+  if (!back && (options.memory != "full" || !options.shape.empty()))
+    throw UserError("--memory and --shape belong to --direction adjoint: a forward run keeps nothing");
+  return options.memory == "boundary";
 }
 
 emit::Real real_of(const std::string& dtype) {
@@ -93,6 +130,8 @@ void explain_equation(const EquationOptions& options) {
   const emit::Real real = real_of(options.dtype);
   if (!(options.kappa >= 1))
     throw UserError(fmt::format("--kappa: found {}; allowed: 1 or more", options.kappa));
+  if (options.backend == "cuda" && (options.memory != "full" || !options.shape.empty()))
+    throw UserError("--memory and --shape belong to --backend host: what is kept is the same on both");
   if (options.backend == "cuda") return explain_cuda(definition, options, real);
   if (options.backend != "host")
     throw UserError(fmt::format("--backend: found \"{}\"; allowed: host, cuda", options.backend));
@@ -104,7 +143,8 @@ void explain_equation(const EquationOptions& options) {
   const int element = real == emit::Real::float32 ? 4 : 8;
   passes::AdjointCompilation both;
   const bool back = backwards(options);
-  if (back) both = passes::compile_adjoint(definition, pipeline);
+  const bool rebuilt = rebuilds(options, back);
+  if (back) both = passes::compile_adjoint(definition, pipeline, false, rebuilt);
   const passes::Compilation compilation =
       back ? std::move(both.backward) : passes::compile(definition, pipeline);
   const std::string text = emit::host_text(compilation.kernels, real);
@@ -115,7 +155,7 @@ void explain_equation(const EquationOptions& options) {
   print_equation(definition, options);
   if (back) {
     print_passes(both.forward);
-    print_adjoint(both, element);
+    print_adjoint(both, options, element);
   }
   print_passes(compilation);
   print_heading("host text");

@@ -65,7 +65,7 @@ void check_job(const JobOptions& options, const io::Job& job) {
   if (job.memory.mode == io::MemorySpec::Mode::none) {
     throw UserError(fmt::format(
         "{}: memory.mode: found \"none\", which keeps no history, and a gradient needs one; allowed: "
-        "\"auto\", \"full\"",
+        "\"auto\", \"full\", \"boundary\", \"segments\", \"revolve\"",
         options.file));
   }
 }

@@ -15,6 +15,7 @@
 #include "runtime/machine.hpp"
 #include "runtime/propagator.hpp"
 #include "runtime/scheme.hpp"
+#include "runtime/storage_facts.hpp"
 
 namespace ondula::tools {
 namespace {
@@ -93,6 +94,13 @@ Json describe(const EquationDefinition& definition) {
   json["orders"] = io::supported_orders();
   json["dtypes"] = {"float32", "float64"};
   const std::string why = refusal(definition, dims.back());
+  const StorageFacts storage = storage_facts(definition, axes);
+  json["gradients"] = Json::array();
+  const std::vector<std::pair<std::string, std::string>> ways = {{"full storage", storage.full},
+                                                                 {"checkpoints", storage.checkpoints},
+                                                                 {"boundary saving", storage.boundary}};
+  for (const auto& [name, missing] : ways)
+    json["gradients"].push_back({{"by", name}, {"works", missing.empty()}, {"why_not", missing}});
   json["backends"] = Json::array();
   for (const std::string& backend : backend_names()) {
     const std::string missing = why.empty() ? backend_problem(backend_of(backend)) : why;
@@ -129,7 +137,16 @@ void print(const Json& equation) {
   fmt::print("  {:<11} {}\n", "receivers", joined(equation["receivers"]));
   fmt::print("  {:<11} {} dimensions; orders {}; {}\n", "in", joined(equation["dims"]),
              joined(equation["orders"]), joined(equation["dtypes"]));
+  head = "gradients";
   std::string last;
+  for (const Json& way : equation["gradients"]) {
+    const std::string why = text_of(way["why_not"]);
+    fmt::print("  {:<11} by {}{}{}\n", head, text_of(way["by"]),
+               why.empty() ? "" : ": no: ", !why.empty() && why == last ? "the same" : why);
+    head = "";
+    last = why;
+  }
+  last.clear();
   for (const Json& backend : equation["backends"]) {
     const std::string why = text_of(backend["why_not"]);
     fmt::print("  {:<11} {}{}\n", text_of(backend["name"]), backend["runs"].get<bool>() ? "runs" : "no: ",

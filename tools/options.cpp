@@ -54,6 +54,16 @@ void add_equation_options(CLI::App& command, EquationOptions& options) {
       .add_option("--direction", options.direction,
                   "forward, or adjoint: the step backwards, what it keeps of the forward run, and why")
       ->capture_default_str();
+  command
+      .add_option("--memory", options.memory,
+                  "of the adjoint: full, or boundary: the step that rebuilds the interior, and its rings")
+      ->capture_default_str();
+  command
+      .add_option("--shape", options.shape,
+                  "of the adjoint: also the bytes kept on a grid of this shape, for example 134,384")
+      ->delimiter(',');
+  command.add_option("--width", options.width, "cells of layer on every face of that grid")
+      ->capture_default_str();
   command.add_option("--kappa", options.kappa, "stretching of the layer; 1 is none")->capture_default_str();
   command.add_flag("--text", options.text, "print the generated text alone");
   command.add_option("--backend", options.backend, "host or cuda")->capture_default_str();

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "runtime/io/atomic_file.hpp"
 #include "runtime/io/job.hpp"
@@ -38,6 +39,9 @@ struct EquationOptions {
   double kappa = 1;
   bool text = false;                  ///< the kernels' text alone
   std::string direction = "forward";  ///< or "adjoint": the step backwards, of gradients
+  std::string memory = "full";        ///< or "boundary": the adjoint rebuilds the interior
+  std::vector<std::int64_t> shape;    ///< of a grid whose bytes are told; empty: none
+  int width = 20;                     ///< of its layers, cells
   std::string backend = "host";
   bool shots = false;  ///< CUDA kernels that take several shots at once
   std::string arch;    ///< what CUDA kernels are compiled for: "sm_90"

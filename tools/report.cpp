@@ -6,6 +6,7 @@
 
 #include "runtime/domain.hpp"
 #include "runtime/jit/clang_library.hpp"
+#include "runtime/storage/scratch.hpp"
 #include "tools/machine.hpp"
 
 namespace ondula::tools {
@@ -67,7 +68,31 @@ Json shapes_report(const Propagator& propagator) {
   return shapes;
 }
 
+/// Of a gradient: its plan, what that keeps, and what it ran again.
+Json storage_report(const Session& session) {
+  const StoragePlan plan = io::storage_plan(session.job.memory);
+  const bool states = plan.checkpoints.kind != Checkpoints::Kind::none;
+  Json report = {{"keep", plan.keep == Storage::boundary ? "boundary" : "full"},
+                 {"steps", tier_text(plan.steps)}};
+  if (states) {
+    const bool segments = plan.checkpoints.kind == Checkpoints::Kind::segments;
+    report["checkpoints"] = {{segments ? "segments" : "slots", plan.checkpoints.count},
+                             {"states", tier_text(plan.states)}};
+  }
+  if (plan.steps == Tier::disk || (states && plan.states == Tier::disk))
+    report["scratch"] = storage::scratch_folder(plan.scratch);
+  const Estimate& e = session.estimate;
+  report["bytes_per_step"] = e.step_bytes;
+  report["bytes_per_checkpoint"] = e.state_bytes;
+  report["steps_again"] = session.propagator->timings().steps_again;
+  return report;
+}
+
 }  // namespace
+
+const char* tier_text(Tier tier) {
+  return tier == Tier::device ? "device" : tier == Tier::host ? "host" : "disk";
+}
 
 Json grid_report(const Session& session) {
   const Grid& grid = session.job.grid;
@@ -94,11 +119,17 @@ Json bytes_report(const Session& session) {
   const Estimate& e = session.estimate;
   Json report = {{"device", e.device_bytes},
                  {"host", e.host_bytes + session.picture_bytes},
-                 {"disk", 0},
+                 {"disk", session.use_gradient ? e.gradient_disk_bytes : 0},
                  {"shots_at_once", e.shots_at_once}};
   if (e.gradient_device_bytes > 0)
     report["gradient"] = {{"device", e.gradient_device_bytes},
+                          {"host", e.gradient_host_bytes},
+                          {"disk", e.gradient_disk_bytes},
                           {"history", e.history_bytes},
+                          {"checkpoints", e.checkpoint_bytes},
+                          {"step", e.step_bytes},
+                          {"checkpoint", e.state_bytes},
+                          {"steps_again", e.steps_again},
                           {"shots_at_once", e.gradient_shots_at_once}};
   return report;
 }
@@ -116,8 +147,14 @@ Json run_report(const Session& session, const OutputPlan& plan, const std::vecto
   report["timings"] = timings_report(session.propagator->timings());
   const std::size_t device = session.propagator->device_bytes_peak();
   const std::size_t resident = memory_peak();
-  report["bytes"] = {{"device", device}, {"host", resident - std::min(resident, device)}, {"disk", 0}};
+  const TierBytes kept = session.propagator->bytes_peak();
+  report["bytes"] = {
+      {"device", device}, {"host", resident - std::min(resident, device)}, {"disk", kept.disk}};
   report["bytes_estimated"] = bytes_report(session);
+  if (session.use_gradient) {
+    report["bytes"]["kept_on_host"] = kept.host;
+    report["storage"] = storage_report(session);
+  }
   report["resident_peak"] = resident;
   report["substeps"] = session.estimate.substeps;
   report["grid"] = grid_report(session);

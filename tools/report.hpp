@@ -23,4 +23,7 @@ nlohmann::ordered_json limits_report(const Session& session);
 /// Bytes per tier, as estimated.
 nlohmann::ordered_json bytes_report(const Session& session);
 
+/// "device", "host", "disk".
+const char* tier_text(Tier tier);
+
 }  // namespace ondula::tools

@@ -44,7 +44,7 @@ PropagatorOptions propagator_options(const io::Job& job, const io::Survey& surve
   options.device = job.device;
   options.tune = job.tune;
   options.absorb = survey.absorb;
-  options.storage.keep = job.memory.mode == io::MemorySpec::Mode::none ? Storage::none : Storage::full;
+  options.storage = io::storage_plan(job.memory);
   options.shot_batch = job.memory.shot_batch;
   // On the host the estimate is held against it before anything runs.
   const auto limit = job.memory.limits.find("device");
@@ -143,8 +143,9 @@ void expect_gradient(Session& session) {
             receiver.field == field ? sizeof(double) * static_cast<std::size_t>(session.job.steps) : 0;
     }
   }
-  estimate.host_bytes += observed;
-  estimate.peak_bytes += observed;
+  const std::size_t host = observed + estimate.gradient_host_bytes;
+  estimate.host_bytes += host;
+  estimate.peak_bytes += host;
   if (estimate.gradient_device_bytes > estimate.device_bytes) {
     // Only the host's device is in the same memory.
     if (!runs_cuda(session.job.backend))
@@ -152,6 +153,14 @@ void expect_gradient(Session& session) {
     estimate.device_bytes = estimate.gradient_device_bytes;
     estimate.shots_at_once = estimate.gradient_shots_at_once;
   }
+}
+
+/// Of what a gradient keeps, the part that the device holds altogether.
+std::size_t kept_on_device(const Session& session) {
+  const Estimate& e = session.estimate;
+  const StoragePlan plan = io::storage_plan(session.job.memory);
+  return (plan.steps == Tier::device ? e.history_bytes : 0) +
+         (plan.states == Tier::device ? e.checkpoint_bytes : 0);
 }
 
 /// Before anything large is allocated. `available`: bytes before the models were read.
@@ -162,9 +171,16 @@ void check_memory(Session& session, std::size_t available, Warnings& warnings) {
   check_limit(session.job, "device", device,
               session.estimate.history_bytes > 0 && device == session.estimate.gradient_device_bytes
                   ? fmt::format("fields, coefficients and layers, forward and back, and {} of history",
-                                bytes_text(static_cast<double>(session.estimate.history_bytes)))
+                                bytes_text(static_cast<double>(kept_on_device(session))))
                   : "fields, coefficients and layers");
-  check_limit(session.job, "host", host, "models, records and snapshots");
+  const bool gradient = session.use_gradient;
+  check_limit(session.job, "host", host,
+              gradient && session.estimate.gradient_host_bytes > 0
+                  ? fmt::format("models, records and {} of steps and checkpoints",
+                                bytes_text(static_cast<double>(session.estimate.gradient_host_bytes)))
+                  : "models, records and snapshots");
+  if (gradient)
+    check_limit(session.job, "disk", session.estimate.gradient_disk_bytes, "steps and checkpoints");
   if (available == 0 || both <= available) return;
   const std::string text =
       fmt::format("the run needs {} of memory, of which this machine has {} left",
@@ -235,6 +251,7 @@ Session open_session(const JobOptions& options, const Hooks& hooks, bool picture
   load_initial(session, warnings);
   require_memory_for_limit(*session.propagator);
   session.estimate = session.propagator->estimate(session.survey.shots);
+  session.use_gradient = hooks.gradient;
   if (hooks.gradient) expect_gradient(session);
   if (job.output.snapshots) {
     // A field arrives padded and is cut to the grid, both in double.

@@ -54,6 +54,7 @@ struct Session {
   std::vector<std::pair<std::string, double>> typical;  ///< one value of each model
   std::unique_ptr<Propagator> propagator;
   Estimate estimate;
+  bool use_gradient = false;      ///< the command computes one, and `estimate` is of it
   std::size_t picture_bytes = 0;  ///< of host memory, for the fields of snapshots
   std::string memory_refusal;     ///< why the run would not fit into memory; empty where it would
 };

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,11 +34,12 @@ struct AdjointVariable {
 };
 
 /// factor * state * start: with the adjoint's variable `state` as the last step back leaves it and what the
-/// forward run's `field` was at its start.
+/// forward run's `field` was at its start, both at `level`.
 struct StartTerm {
   Expr factor;
   std::string state;
   std::string field;
+  int level = 0;
 };
 
 /// dJ/dcoefficient = H * value, at the points of the forward fields in `of`; accumulators of the adjoint
@@ -52,14 +52,24 @@ struct CoefficientGradient {
   /// The accumulator holds what the field gained in each step: what sources injected must be taken off.
   bool injected = false;
   /// What `value` gains more from each shot that starts from other than zeros.
-  std::optional<StartTerm> start;
+  std::vector<StartTerm> starts;
 };
 
-/// Everything `differentiate` derives.
+/// What a rebuilt field begins the way back with: the forward run's `field` at `from`.
+struct Handover {
+  std::string field;
+  int from = 0;
+  std::string rebuilt;
+  int to = 0;
+};
+
+/// Everything `differentiate` derives, and `rebuild` on top of it.
 struct Adjoint {
-  Program forward;  ///< the physical program with what must be computed to be saved
-  Program program;  ///< one step backwards
-  std::vector<Save> saves;
+  Program forward;                  ///< the physical program with what must be computed to be saved
+  Program program;                  ///< one step backwards
+  std::vector<Save> saves;          ///< none where the interior is rebuilt
+  std::vector<Handover> handovers;  ///< of rebuilt fields; empty where steps are kept instead
+  std::vector<Ring> rings;          ///< of the forward fields that keep one
   std::vector<AdjointVariable> variables;
   std::vector<CoefficientGradient> gradients;
   std::vector<Expr> divisors;  ///< must be other than 0 on every node, or gradients have no meaning

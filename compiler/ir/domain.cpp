@@ -75,11 +75,42 @@ Range Domain::live(const Field& field, int axis) const {
       else
         range.hi -= 1;
     }
+    if (field.inset && face == FaceKind::absorbing) {
+      const std::int64_t cells = pad[at(axis)][at(side)] + ((*field.inset)[at(axis)] - (half ? 1 : 0)) / 2;
+      if (side == 0)
+        range.lo = std::max(range.lo, cells);
+      else
+        range.hi = std::min(range.hi, total(axis) - (half ? 1 : 0) - cells);
+      continue;
+    }
     if (field.beyond_axis != axis) continue;
     const int more = face == FaceKind::absorbing ? field.beyond : face == FaceKind::rigid ? 1 : 0;
     (side == 0 ? range.lo : range.hi) += side == 0 ? -more : more;
   }
   return range;
+}
+
+std::vector<Box> Domain::ring(const Field& field, const Depths& outer, const Depths& inner) const {
+  Field wide = field, narrow = field;
+  wide.inset = outer;
+  narrow.inset = inner;
+  Box rest = live(wide);
+  Box core = live(narrow);
+  std::vector<Box> boxes;
+  for (int axis = 0; axis < dims; ++axis) {
+    const std::size_t a = at(axis);
+    // Where the rings of two faces meet there is no core: the first takes all.
+    core[a].lo = std::clamp(core[a].lo, rest[a].lo, rest[a].hi);
+    core[a].hi = std::clamp(core[a].hi, core[a].lo, rest[a].hi);
+    if (core[a].size() == 0) core[a] = {rest[a].hi, rest[a].hi};
+    Box box = rest;
+    box[a] = {rest[a].lo, core[a].lo};
+    boxes.push_back(box);
+    box[a] = {core[a].hi, rest[a].hi};
+    boxes.push_back(box);
+    rest[a] = core[a];
+  }
+  return boxes;
 }
 
 Box Domain::live(const Field& field) const {
@@ -114,6 +145,11 @@ Range Domain::strip(int axis, int side, bool half) const {
 
 Range Domain::strip(const Field& field, int axis, int side) const {
   Range own = strip(axis, side, field.stagger[at(axis)] != 0);
+  if (own.size() > 0 && field.inset) {
+    const Range all = live(field, axis);
+    return {std::clamp(own.lo, all.lo, std::max(all.lo, all.hi)),
+            std::clamp(own.hi, all.lo, std::max(all.lo, all.hi))};
+  }
   if (own.size() == 0 || field.beyond_axis != axis) return own;
   const Range all = live(field, axis);
   (side == 0 ? own.lo : own.hi) = side == 0 ? all.lo : all.hi;

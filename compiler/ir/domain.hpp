@@ -65,6 +65,10 @@ struct Domain {
   Range live(const Field& field, int axis) const;
   /// The same along all axes.
   Box live(const Field& field) const;
+  /// The entries of `field` between two depths beside its absorbing faces, whatever its own inset: boxes that
+  /// do not meet, whose union is what lies outside of `inner` and inside of `outer`. Two per axis, empty
+  /// where a face has no layer.
+  std::vector<Box> ring(const Field& field, const Depths& outer, const Depths& inner) const;
   /// 1 where node `index` (padded) lies on the row of a free surface normal to `axis`, else 0.
   int surfaces(int axis, std::int64_t index) const;
   bool has_free_surface() const;

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,6 +38,10 @@ struct Parameter {
 /// What a field is; decides its grid (stagger) and its images at faces.
 enum class FieldKind { scalar, vector, tensor };
 
+/// A depth along each axis below the outermost interior nodes of its absorbing faces, in half cells;
+/// negative: in the layer. Fields on nodes have even depths, fields on half cells odd ones.
+using Depths = std::array<int, max_axes>;
+
 /// One component of a field. `stagger` counts half cells (0 or 1) along each axis.
 struct Field {
   std::string name;   ///< "u", "v.z", "s.xz"
@@ -58,6 +64,7 @@ struct Field {
   /// rigid face, as far as the stencils of nodes read the flux; -1: as other fields do.
   int beyond_axis = -1;
   int beyond = 0;
+  std::optional<Depths> inset;  ///< at absorbing faces it evolves from that depth on; unset: in the layer too
   Location location;
 };
 

@@ -44,10 +44,20 @@ struct OperationPrinter {
   std::string operator()(const Halo& op) const {
     return fmt::format("halo   {}{}", op.field, level_text(op.level));
   }
+  std::string operator()(const Ring& op) const {
+    const auto depths = [&](const Depths& d) {
+      std::string out;
+      for (int a = 0; a < program.dims(); ++a)
+        out += fmt::format("{}{}", a > 0 ? "," : "", d[static_cast<std::size_t>(a)] / 2.0);
+      return out;
+    };
+    return fmt::format("ring   {}' {} at depths {} to {}", op.field, op.keep ? "kept" : "from what was kept",
+                       depths(op.outer), depths(op.inner));
+  }
   std::string operator()(const Injection& op) const {
     return fmt::format("inject {}{} += {} * source({}){}", op.field, level_text(op.level),
                        text(op.factor, program.axes), op.source,
-                       op.times.empty() ? "" : fmt::format(" * {}{}", op.times, level_text(-1)));
+                       op.times.empty() ? "" : fmt::format(" * {}{}", op.times, level_text(op.times_level)));
   }
   std::string operator()(const Update& op) const {
     return fmt::format("update {}{} {} {}   on {}", op.field, level_text(op.level),
@@ -78,8 +88,13 @@ class Verifier {
         program_.field(injection->field);
         require(!time_dependent(injection->factor),
                 "a source factor of " + injection->source + " that varies in time");
-        require(injection->times.empty() || program_.field(injection->times).saved,
-                "an injection times " + injection->times + ", which is not saved");
+        const Field* const times = find_named(program_.fields, injection->times);
+        require(injection->times.empty() || times != nullptr,
+                "an injection times " + injection->times + ", which is no field");
+        require(times == nullptr || times->saved == (injection->times_level < 0),
+                "an injection times " + injection->times + " at a level that is not at hand");
+      } else if (const auto* ring = std::get_if<Ring>(&operation)) {
+        program_.field(ring->field);
       }
     }
   }
@@ -148,6 +163,11 @@ std::string dump(const Program& program) {
     if (f.half_step) out += ", half step";
     if (f.saved) out += ", saved";
     if (f.apart) out += ", kept where it is written";
+    if (f.inset) {
+      out += ", from depth";
+      for (int a = 0; a < program.dims(); ++a)
+        out += fmt::format(" {}", (*f.inset)[static_cast<std::size_t>(a)] / 2.0);
+    }
     if (f.strip_axis >= 0) out += ", strips of " + program.axes[static_cast<std::size_t>(f.strip_axis)];
     out += "\n";
   }

@@ -39,7 +39,8 @@ struct Injection {
   std::string field;
   int level = 1;
   Expr factor;
-  std::string times{};  ///< and times this saved field as it was before the step; empty: not
+  std::string times{};   ///< and times this field; empty: not
+  int times_level = -1;  ///< -1 of a saved field: as it was before the step
 };
 
 /// Receivers of `field` read it here: as the step found it, or (level 1) as its update left it.
@@ -54,7 +55,17 @@ struct Halo {
   int level = 1;
 };
 
-using Operation = std::variant<Sample, Update, Injection, Halo>;
+/// What the interior of a field cannot be rebuilt without: its entries on the ring between two depths beside
+/// the absorbing faces. Between two steps the forward run keeps those of `field`, of second order at level
+/// -1; the step back that undoes what came after fills with them the rebuilt field's, at its new level.
+struct Ring {
+  std::string field;
+  bool keep = false;
+  int number = 0;  ///< among the rings of a step, in the order they are kept in
+  Depths outer{}, inner{};
+};
+
+using Operation = std::variant<Sample, Update, Injection, Halo, Ring>;
 
 /// An array computed from the parameters once per model.
 struct Coefficient {

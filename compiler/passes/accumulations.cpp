@@ -48,16 +48,20 @@ Accumulations::Accumulations(const ir::Program& physical, const std::vector<Use>
 
 /// The sum over the steps of u(n) (f(n) - f(n-1)), where f gains in the step what the coefficient multiplies,
 /// is that of f(n) (u(n) - u(n+1)), less u(1) f(0): f of one step instead of two, times what the adjoint u
-/// gains when it is updated. Adjoints updated at the end of the step back take in residuals before that.
+/// gains when it is updated. First-order adjoints updated at the end of the step back take in residuals
+/// before that. Of second order likewise: the sum of u(n) (f(n+1) - 2 f(n) + f(n-1)) is that of f(n) times
+/// the same difference of u, less u(-1) f(0) and plus u(0) f(-1), the step back's last values times what a
+/// run began with.
 bool Accumulations::by_parts(const GradientTerm& term) const {
-  return term.supply == Supply::gained && cotangents_.early(term.of[0]);
+  const bool second = physical_.field(term.of[0]).time_order == 2;
+  return term.supply == Supply::gained && (second || cotangents_.early(term.of[0]));
 }
 
 std::optional<Accumulations::Along> Accumulations::along(const std::string& field) {
   for (std::size_t t = 0; t < terms_.size(); ++t) {
     if (!by_parts(terms_[t]) || terms_[t].of[0] != field) continue;
-    const Expr saved = recalled(pool_.field(field, 1));
-    recalled(pool_.field(field, 0));
+    const Expr before = recalled(pool_.field(field, 0));
+    const Expr saved = physical_.field(field).time_order == 2 ? before : recalled(pool_.field(field, 1));
     return Along{fmt::format("gradient.{}", t), saved, saved->name};
   }
   return {};
@@ -322,7 +326,9 @@ void Accumulations::gradient(std::size_t number, const std::string& accumulator)
     const Expr squared = pool_.product({sign, inverse, inverse});
     result.value.terms.emplace_back(gained && !parts ? squared : pool_.product({sign, inverse}), accumulator);
     result.injected = gained;
-    if (parts) result.start = ir::StartTerm{pool_.negate(squared), term.of[0], term.of[0]};
+    if (parts) result.starts.push_back({pool_.negate(squared), term.of[0], term.of[0], 0});
+    if (parts && physical_.field(term.of[0]).time_order == 2)
+      result.starts.push_back({squared, term.of[0], term.of[0], -1});
   } else if (state.kept == Kept::law) {
     const LawInverse inverse = inverse_of(pool_, state);
     const auto add = [&](Expr factor, const std::string& from) {

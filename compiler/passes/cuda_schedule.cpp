@@ -28,7 +28,8 @@ auto live_key(const ir::Field& field, int axis) {
   const bool indexed =
       std::find(field.component.begin(), field.component.end(), axis) != field.component.end();
   return std::tuple(half, field.everywhere && !half, plain ? 0 : static_cast<int>(field.kind) + 1,
-                    !plain && indexed, field.beyond_axis == axis ? field.beyond : -1);
+                    !plain && indexed, field.beyond_axis == axis ? field.beyond : -1, field.inset.has_value(),
+                    field.inset ? (*field.inset)[static_cast<std::size_t>(axis)] : 0);
 }
 
 /// What a piece reads and writes, by local name.

@@ -54,9 +54,9 @@ class Differentiator {
     cotangents_ = std::make_unique<Cotangents>(physical_, uses_, variables_, program);
   }
 
-  ir::Adjoint run() {
+  ir::Adjoint run(bool fields_only) {
     std::vector<GradientTerm> terms = gradient_terms(physical_, uses_, variables_);
-    const SavePlan plan = plan_saves(physical_, terms);
+    const SavePlan plan = plan_saves(physical_, terms, fields_only);
     Accumulations accumulations(physical_, uses_, variables_, terms, plan, *cotangents_, adjoint_);
     accumulations_ = &accumulations;
     for (std::size_t i = physical_.operations.size(); i-- > 0;) reverse(i);
@@ -486,8 +486,8 @@ class Differentiator {
 
 }  // namespace
 
-ir::Adjoint differentiate(const ir::Program& physical, bool unscaled) {
-  return Differentiator(physical, unscaled).run();
+ir::Adjoint differentiate(const ir::Program& physical, bool unscaled, bool fields_only) {
+  return Differentiator(physical, unscaled).run(fields_only);
 }
 
 }  // namespace ondula::passes

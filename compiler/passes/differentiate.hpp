@@ -13,7 +13,8 @@ namespace ondula::passes {
 /// rows of faces about which a field on nodes is even), hence images are those of the forward fields, and may
 /// carry the coefficient they are used with, so that the adjoint step has the forward's form. `unscaled`:
 /// only where that coefficient is positive, so that adjoints can be had back in media where it vanishes.
+/// `fields_only`: no forward sum is kept, as where fields are rebuilt.
 /// Throws UserError for what is not linear, or not yet derived.
-ir::Adjoint differentiate(const ir::Program& physical, bool unscaled = false);
+ir::Adjoint differentiate(const ir::Program& physical, bool unscaled = false, bool fields_only = false);
 
 }  // namespace ondula::passes

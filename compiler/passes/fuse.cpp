@@ -3,6 +3,7 @@
 #include "compiler/passes/fuse.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <string>
 
@@ -137,8 +138,9 @@ class Fuser {
     return 2 * static_cast<std::size_t>(common) >= std::min(a.loads().size(), b.loads().size());
   }
 
-  static bool same_statement(const ir::Update& a, const ir::Update& b) {
-    return a.location.line == b.location.line && a.location.file == b.location.file;
+  bool same_statement(const ir::Update& a, const ir::Update& b) const {
+    const bool line = a.location.line == b.location.line && a.location.file == b.location.file;
+    return line && program_.field(a.field).inset.has_value() == program_.field(b.field).inset.has_value();
   }
 
   bool joins(std::size_t m, const std::vector<std::size_t>& group) const {
@@ -146,6 +148,8 @@ class Fuser {
     const Member& last = members_[group.front()];
     if (member.update->regions != last.update->regions || member.lead != last.lead) return false;
     const bool same = same_points(program_, member.update->field, last.update->field);
+    if (!same && !insets_agree(program_.field(member.update->field), program_.field(last.update->field)))
+      return false;
     if (program_.field(member.update->field).beyond_axis != program_.field(last.update->field).beyond_axis)
       return false;
     if (fusion_ == Fusion::points) return same;
@@ -153,6 +157,15 @@ class Fuser {
     return std::all_of(group.begin(), group.end(), [&](std::size_t other) {
       return coupling(member.footprint, members_[other].footprint) <= Coupling::pointwise;
     });
+  }
+
+  /// Rows of a piece end alike, but for the half cell that components differ by.
+  static bool insets_agree(const ir::Field& a, const ir::Field& b) {
+    if (a.inset.has_value() != b.inset.has_value()) return false;
+    for (std::size_t axis = 0; a.inset && axis < a.inset->size(); ++axis) {
+      if (std::abs((*a.inset)[axis] - (*b.inset)[axis]) > 1) return false;
+    }
+    return true;
   }
 
   /// It may be done after the whole group instead of before.
@@ -174,7 +187,7 @@ bool same_points(const ir::Program& program, const std::string& a, const std::st
   const ir::Field& g = program.field(b);
   const bool same_rules =
       f.everywhere == g.everywhere && (f.everywhere || (f.kind == g.kind && f.component == g.component));
-  return f.stagger == g.stagger && same_rules && f.beyond_axis == g.beyond_axis;
+  return f.stagger == g.stagger && same_rules && f.beyond_axis == g.beyond_axis && f.inset == g.inset;
 }
 
 std::vector<SweepOrOperation> fuse(const ir::Program& program, std::vector<SweepOrOperation> step,

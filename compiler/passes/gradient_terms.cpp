@@ -180,17 +180,19 @@ class TermCollector {
     if (again) term.open.push_back(Supply::recomputed);
   }
 
-  /// A first-order field gains nothing else in a step but this coefficient times its forward values.
+  /// A field gains nothing else in a step but this coefficient times its forward values: besides what it was,
+  /// or of second order, besides what it would be without forces.
   bool gains(const GradientTerm& term) const {
     if (term.of.size() != 1 || term.flux_axis >= 0) return false;
     const std::string& target = term.of[0];
     const AdjointState& state = variables_.states.at(target);
-    if (program_.field(target).time_order != 1 || state.kept != Kept::scaled ||
-        state.scale != term.coefficient)
-      return false;
+    if (state.kept != Kept::scaled || state.scale != term.coefficient) return false;
+    const bool second = program_.field(target).time_order == 2;
     return std::all_of(uses_.begin(), uses_.end(), [&](const Use& use) {
       if (use.parent || use.target != target) return true;
-      return use.self ? ir::is_constant(use.coefficient, 1) : use.coefficient == term.coefficient;
+      if (!use.self) return use.coefficient == term.coefficient;
+      const int stays = !second ? 1 : use.atom->level == 0 ? 2 : -1;
+      return ir::is_constant(use.coefficient, stays);
     });
   }
 

@@ -63,6 +63,8 @@ class Linearizer {
     out().push_back(ir::Halo{result_.derivative_of(halo.field), halo.level});
   }
 
+  void differentiate(const ir::Ring& /*ring*/) { throw InternalError("rings are for steps back"); }
+
   void differentiate(const ir::Update& update) {
     ir::Update own = update;
     own.field = result_.derivative_of(update.field);

@@ -17,6 +17,8 @@
 #include "compiler/passes/linearize.hpp"
 #include "compiler/passes/lower.hpp"
 #include "compiler/passes/materialize.hpp"
+#include "compiler/passes/rebuild.hpp"
+#include "compiler/passes/reverse.hpp"
 #include "compiler/passes/surface.hpp"
 #include "compiler/passes/windows.hpp"
 
@@ -94,15 +96,23 @@ Compilation compile(const EquationDefinition& definition, const PipelineOptions&
 }
 
 AdjointCompilation compile_adjoint(const EquationDefinition& definition, const PipelineOptions& options,
-                                   bool unscaled) {
+                                   bool unscaled, bool rebuilt) {
   AdjointCompilation result;
   Recorder recorder(result.forward, options.dumps);
   const ir::Program physical = physical_program(definition, options, recorder);
+  if (rebuilt) static_cast<void>(reverse(physical));  // the reason of an equation that has none, first of all
   result.adjoint = recorder.run("differentiate", [&] {
-    ir::Adjoint adjoint = differentiate(physical, unscaled);
+    ir::Adjoint adjoint = differentiate(physical, unscaled, rebuilt);
     ir::verify(adjoint.program, "differentiate");
     return adjoint;
   });
+  if (rebuilt) {
+    result.adjoint = recorder.run("rebuild", [&] {
+      ir::Adjoint adjoint = rebuild(physical, result.adjoint);
+      ir::verify(adjoint.program, "rebuild");
+      return adjoint;
+    });
+  }
   result.forward.physical = result.adjoint.forward;
   result.forward.kernels = kernels(result.adjoint.forward, options, recorder);
   Recorder backward(result.backward, options.dumps);

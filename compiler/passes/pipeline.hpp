@@ -48,9 +48,10 @@ struct AdjointCompilation {
   Compilation backward;  ///< `physical` is the adjoint program
 };
 
-/// `unscaled`: see differentiate. Throws UserError where an equation has no adjoint.
+/// `unscaled`: see differentiate; `rebuilt`: see rebuild. Throws UserError where an equation has no adjoint,
+/// or no step backwards in time.
 AdjointCompilation compile_adjoint(const EquationDefinition& definition, const PipelineOptions& options,
-                                   bool unscaled = false);
+                                   bool unscaled = false, bool rebuilt = false);
 
 /// The step of a wave field with its derivative along a perturbation of the models.
 struct BornCompilation {

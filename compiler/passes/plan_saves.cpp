@@ -4,13 +4,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <tuple>
+
 #include "compiler/error.hpp"
 
 namespace ondula::passes {
 namespace {
 
-/// Arrays, then how often something is computed again.
-using Price = std::pair<std::size_t, std::size_t>;
+/// Arrays, those that are copied, then how often something is computed again.
+using Price = std::tuple<std::size_t, std::ptrdiff_t, std::size_t>;
 
 SavePlan plan(const std::vector<GradientTerm>& terms) {
   SavePlan result;
@@ -23,18 +26,27 @@ SavePlan plan(const std::vector<GradientTerm>& terms) {
   return result;
 }
 
-Price price(const std::vector<GradientTerm>& terms) {
+Price price(const ir::Program& physical, const std::vector<GradientTerm>& terms) {
   const SavePlan kept = plan(terms);
   std::size_t again = 0;
   for (const GradientTerm& term : terms) again += term.supply == Supply::recomputed ? term.pairs.size() : 0;
-  return {kept.fields.size() + kept.values.size(), again};
+  const auto copied = std::count_if(kept.fields.begin(), kept.fields.end(), [&](const std::string& name) {
+    return physical.field(name).time_order == 2;
+  });
+  return {kept.fields.size() + kept.values.size(), copied, again};
 }
 
 }  // namespace
 
-SavePlan plan_saves(const ir::Program& physical, std::vector<GradientTerm>& terms) {
+SavePlan plan_saves(const ir::Program& physical, std::vector<GradientTerm>& terms, bool fields_only) {
   std::size_t ways = 1;
   for (GradientTerm& term : terms) {
+    const bool had = !term.open.empty();
+    if (fields_only) std::erase(term.open, Supply::saved);
+    if (had && term.open.empty()) {
+      throw UserError(fmt::format("equation {}: the gradient of {} needs a sum that is not kept",
+                                  physical.equation, ir::text(term.coefficient, physical.axes)));
+    }
     if (term.open.empty()) {
       throw UserError(
           fmt::format("equation {}: no way is known to accumulate the gradient of {}: a derivative of a "
@@ -47,14 +59,14 @@ SavePlan plan_saves(const ir::Program& physical, std::vector<GradientTerm>& term
     if (ways < 100'000) ways *= term.open.size();
   }
   std::vector<GradientTerm> best = terms;
-  Price least = price(terms);
+  Price least = price(physical, terms);
   for (std::size_t way = 1; way < ways; ++way) {
     std::size_t rest = way;
     for (GradientTerm& term : terms) {
       term.supply = term.open[rest % term.open.size()];
       rest /= term.open.size();
     }
-    const Price now = price(terms);
+    const Price now = price(physical, terms);
     if (now < least) {
       least = now;
       best = terms;

@@ -17,8 +17,10 @@ struct SavePlan {
 };
 
 /// Chooses every term's supply so that the fewest arrays are kept, by trying all ways (a cut through the
-/// graph from fields to terms; there are few terms). Of equal ways the one that computes least again. Throws
+/// graph from fields to terms; there are few terms). Of equal ways the one that copies least (second-order
+/// fields are copied, sums are kept where they are computed), then the one that computes least again. Throws
 /// UserError where a term has no way.
-SavePlan plan_saves(const ir::Program& physical, std::vector<GradientTerm>& terms);
+/// With `fields_only` none of the forward sums is kept, as where fields are rebuilt instead of kept.
+SavePlan plan_saves(const ir::Program& physical, std::vector<GradientTerm>& terms, bool fields_only = false);
 
 }  // namespace ondula::passes

@@ -134,6 +134,8 @@ class Executor<Real>::Impl {
         update(*writing);
       } else if (const auto* feeding = std::get_if<ir::Injection>(&operation)) {
         inject(*feeding, n, sources);
+      } else if (const auto* ring = std::get_if<ir::Ring>(&operation)) {
+        if (!ring->keep) take(*ring);
       } else {
         const auto& halo = std::get<ir::Halo>(operation);
         state_.fill_halo(halo.field, halo.level);
@@ -145,8 +147,8 @@ class Executor<Real>::Impl {
   State<Real>& state() { return state_; }
   const ir::Program& program() const { return program_; }
 
-  std::vector<double> values(const std::string& name, const ir::Box& box) const {
-    const std::vector<Real>& array = state_.level(name, 0);
+  std::vector<double> values(const std::string& name, int level, const ir::Box& box) const {
+    const std::vector<Real>& array = state_.level(name, level);
     std::vector<double> result;
     for_rows(layout_, box, [&](std::int64_t first, std::int64_t count, const ir::Extents&) {
       for (std::int64_t i = first; i < first + count; ++i)
@@ -155,7 +157,46 @@ class Executor<Real>::Impl {
     return result;
   }
 
+  std::vector<double> rings() const {
+    std::vector<double> result;
+    for (const ir::Ring* ring : program_rings()) {
+      for (const ir::Box& box : domain_.ring(program_.field(ring->field), ring->outer, ring->inner)) {
+        const int level = program_.field(ring->field).time_order == 2 ? -1 : 0;
+        const std::vector<double> part = values(ring->field, level, box);
+        result.insert(result.end(), part.begin(), part.end());
+      }
+    }
+    return result;
+  }
+
+  void take_rings(const std::vector<double>* kept) { kept_ = kept; }
+
  private:
+  std::vector<const ir::Ring*> program_rings() const {
+    std::vector<const ir::Ring*> result;
+    for (const ir::Operation& operation : program_.operations) {
+      if (const auto* ring = std::get_if<ir::Ring>(&operation)) result.push_back(ring);
+    }
+    std::sort(result.begin(), result.end(),
+              [](const ir::Ring* a, const ir::Ring* b) { return a->number < b->number; });
+    return result;
+  }
+
+  void take(const ir::Ring& op) {
+    std::size_t next = 0;
+    if (kept_ == nullptr) return;
+    for (const ir::Ring* ring : program_rings()) {
+      std::vector<Real>& out = state_.level(ring->field, 1);
+      for (const ir::Box& box : domain_.ring(program_.field(ring->field), ring->outer, ring->inner)) {
+        for_rows(layout_, box, [&](std::int64_t first, std::int64_t count, const ir::Extents&) {
+          for (std::int64_t i = first; i < first + count; ++i, ++next) {
+            if (ring->number == op.number) out[at(i)] = static_cast<Real>(kept_->at(next));
+          }
+        });
+      }
+    }
+  }
+
   void sample(const ir::Sample& op, std::span<const ir::PointReceiver> receivers, std::span<double> samples) {
     const std::vector<Real>& now = state_.level(op.field, op.level);
     const ir::Box& live = state_.of(op.field).live;
@@ -211,7 +252,7 @@ class Executor<Real>::Impl {
         const std::int64_t i = layout_.index(tap.index);
         const double factor = source.raw ? 1.0 : factor_of(op.factor)[i];
         const Real gain = static_cast<Real>(factor * tap.weight * source.samples[at(n)]);
-        array[at(i)] += op.times.empty() ? gain : gain * state_.level(op.times, -1)[at(i)];
+        array[at(i)] += op.times.empty() ? gain : gain * state_.level(op.times, op.times_level)[at(i)];
       }
     }
   }
@@ -230,6 +271,7 @@ class Executor<Real>::Impl {
   State<Real> state_;
   Evaluator<Real> evaluator_;
   std::vector<Real> pending_;
+  const std::vector<double>* kept_ = nullptr;
   std::map<std::uint32_t, Static> factors_;  // of injections, by id
 };
 
@@ -270,7 +312,17 @@ void Executor<Real>::clear_state() {
 
 template <class Real>
 std::vector<double> Executor<Real>::values(const std::string& name, const ir::Box& box) const {
-  return impl_->values(name, box);
+  return impl_->values(name, 0, box);
+}
+
+template <class Real>
+std::vector<double> Executor<Real>::rings() const {
+  return impl_->rings();
+}
+
+template <class Real>
+void Executor<Real>::take_rings(const std::vector<double>* kept) {
+  impl_->take_rings(kept);
 }
 
 template <class Real>

@@ -44,6 +44,12 @@ class Executor {
   /// The same on `box`, C order, in the padded grid's indices; entries beyond the grid as far as the halo
   /// goes.
   std::vector<double> values(const std::string& name, const ir::Box& box) const;
+  /// The entries on the program's rings that are kept between two steps, one ring after the other by number,
+  /// boxes in C order.
+  std::vector<double> rings() const;
+  /// What rebuilt fields take on their rings in the steps that follow, as `rings` gave it; it must stay.
+  /// Null: nothing.
+  void take_rings(const std::vector<double>* kept);
   /// Sets the fields that are no accumulators, memory variables too, to 0.
   void clear_state();
   /// Executes the operations of step `n` in order. samples[r] becomes receiver r's sample (0 if no operation

@@ -34,6 +34,9 @@ State<Real>::State(const ir::Program& program, const ir::Domain& domain, const L
     FieldState<Real>& state = fields_[field.name];
     state.field = &field;
     state.live = live_box(domain, field);
+    ir::Field whole = field;
+    whole.inset.reset();
+    state.held = live_box(domain, whole);
     for (int axis = 0; axis < layout.dims && field.strip_axis < 0 && !field.accumulator; ++axis) {
       state.images[at(axis)] = ir::field_images(domain, field, axis, first_order, layout.halo[at(axis)]);
     }
@@ -85,7 +88,7 @@ void State<Real>::clear() {
 template <class Real>
 void State<Real>::set(const std::string& name, int which, std::span<const double> values) {
   std::vector<Real>& array = level(name, which);
-  const ir::Box& live = of(name).live;
+  const ir::Box& live = of(name).held;
   const ir::Extents& total = layout_.total;
   const auto points = at(total[0] * total[1] * total[2]);
   if (values.size() != points) {
@@ -106,7 +109,7 @@ std::vector<double> State<Real>::get(const std::string& name, int which) const {
   const std::vector<Real>& array = level(name, which);
   const ir::Extents& total = layout_.total;
   std::vector<double> values(at(total[0] * total[1] * total[2]), 0.0);
-  for_rows(layout_, intersection(of(name).live, layout_.grid()),
+  for_rows(layout_, intersection(of(name).held, layout_.grid()),
            [&](std::int64_t first, std::int64_t count, const ir::Extents& i) {
              const std::int64_t to = (i[0] * total[1] + i[1]) * total[2] + i[2];
              for (std::int64_t n = 0; n < count; ++n)

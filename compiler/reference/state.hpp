@@ -17,6 +17,7 @@ template <class Real>
 struct FieldState {
   const ir::Field* field = nullptr;
   ir::Box live;  ///< where it evolves; of a memory variable, all its entries
+  ir::Box held;  ///< where it has values: what of a rebuilt field lies outside of its inset too
   std::array<std::vector<Repeat>, ir::max_axes> images;  ///< none for memory variables: 0 beyond their strips
   std::array<std::vector<Real>, 3> levels;               ///< of level -1, 0, +1
   bool updated = false;                                  ///< some operation writes its level +1

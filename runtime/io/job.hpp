@@ -16,6 +16,7 @@
 #include "runtime/io/segy_model.hpp"
 #include "runtime/io/wavelet.hpp"
 #include "runtime/misfit.hpp"
+#include "runtime/storage/storage_plan.hpp"
 #include "runtime/types.hpp"
 
 namespace ondula::io {
@@ -97,14 +98,22 @@ struct ModelSpec {
   std::optional<double> ceiling;
 };
 
-/// "memory". A gradient's history is kept in full, with `automatic` as with `full`; limits in bytes per tier
-/// (device, host, disk).
+/// "memory". With `automatic` a gradient's history is kept in full; limits in bytes per tier (device, host,
+/// disk).
 struct MemorySpec {
-  enum class Mode { automatic, full, none };
+  enum class Mode { automatic, full, boundary, segments, revolve, none };
   Mode mode = Mode::automatic;
+  int count = 0;                       ///< segments, or Revolve's states
+  Storage inside = Storage::full;      ///< of each step of a stretch: what segments and revolve keep
+  Tier steps = Tier::device;           ///< of what is kept of steps
+  Tier states = Tier::device;          ///< of checkpoints
+  std::optional<std::string> scratch;  ///< folder of Tier::disk; unset: the system's
   std::map<std::string, std::int64_t> limits;
   int shot_batch = 0;  ///< PropagatorOptions::shot_batch
 };
+
+/// The plan that the keys stand for.
+StoragePlan storage_plan(const MemorySpec& memory);
 
 /// "output.snapshots": pictures of a field every so many steps.
 struct SnapshotSpec {

@@ -114,6 +114,17 @@ void parse_inverse(const Node& root, Job& job, ParseContext& context) {
   }
   if (const auto misfit = root.find("misfit")) job.misfit = parse_misfit(*misfit, job.dt);
   if (const auto gradient = root.find("gradient")) job.gradient = parse_gradient(*gradient);
+  if (storage_plan(job.memory).keep == Storage::boundary) {
+    if (job.gradient.extent == Extent::model) {
+      root.find("gradient")
+          ->find("extent")
+          ->refuse(
+              "found \"model\" with boundary saving (memory), which rebuilds the interior alone and knows "
+              "nothing "
+              "of what lies under the layers; allowed: \"interior\"");
+    }
+    job.gradient.extent = Extent::interior;
+  }
   if (const auto born = root.find("born")) {
     for (const auto& [name, perturbation] : born->members())
       job.born.emplace_back(name, parse_model(perturbation, job.grid, context));

@@ -1,4 +1,4 @@
-// The job's models, memory limits and outputs.
+// The job's models and outputs.
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
@@ -131,71 +131,6 @@ ModelSpec parse_model(const Node& node, const Grid& grid, ParseContext& context)
   }
   parse_bounds(node, spec);
   return spec;
-}
-
-std::int64_t parse_bytes(const Node& node) {
-  constexpr double most = 9007199254740992.0;  // 2^53
-  const std::string allowed = R"(a size > 0: a whole number of bytes, or text as "8 GiB", "500 MB")";
-  if (node.value().is_number()) return node.integer(1, static_cast<std::int64_t>(most), "bytes");
-  if (!node.value().is_string()) node.fail(allowed);
-  const std::string text = node.value().get<std::string>();
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || !(number > 0)) node.fail(allowed);
-  std::string unit(end, text.data() + text.size());
-  unit.erase(0, std::min(unit.find_first_not_of(' '), unit.size()));
-  static const std::map<std::string, double> units = {
-      {"B", 1.0},         {"kB", 1e3},           {"MB", 1e6},
-      {"GB", 1e9},        {"TB", 1e12},          {"KiB", 1024.0},
-      {"MiB", 1048576.0}, {"GiB", 1073741824.0}, {"TiB", 1099511627776.0}};
-  const auto factor = units.find(unit);
-  if (factor == units.end()) node.fail(allowed + " (units: B, kB, MB, GB, TB, KiB, MiB, GiB, TiB)");
-  const double bytes = std::floor(number * factor->second);
-  if (bytes < 1 || bytes > most) node.fail(allowed);
-  return static_cast<std::int64_t>(bytes);
-}
-
-MemorySpec parse_memory(const Node& node, ParseContext& context) {
-  node.only({"mode", "segments", "slots", "every", "tier", "codec", "limits", "scratch", "shot_batch"});
-  MemorySpec memory;
-  const std::string why = "a gradient's history is kept in full, in memory";
-  std::string mode = "auto";
-  if (const auto word = node.find("mode")) {
-    mode = word->choice({"auto", "full", "boundary", "segments", "revolve", "none"});
-    if (mode != "auto" && mode != "full" && mode != "none") context.refuse_later(*word, why);
-  }
-  if (mode == "none") memory.mode = MemorySpec::Mode::none;
-  if (mode == "full") memory.mode = MemorySpec::Mode::full;
-  for (const char* key : {"segments", "slots"}) {
-    if (const auto count = node.find(key)) {
-      count->integer(1, 1'000'000'000);
-      context.refuse_later(*count, why);
-    }
-  }
-  if (const auto every = node.find("every"); every && every->integer(1, 1'000'000'000, "steps") != 1) {
-    context.refuse_later(*every, why);
-  }
-  if (const auto tier = node.find("tier")) {
-    tier->choice({"device", "host", "disk"});
-    context.refuse_later(*tier, why);
-  }
-  if (const auto codec = node.find("codec");
-      codec && codec->choice({"none", "fp16", "bf16", "int8", "int16"}) != "none") {
-    context.refuse_later(*codec, why);
-  }
-  if (const auto scratch = node.find("scratch")) {
-    scratch->text();
-    context.refuse_later(*scratch, why);
-  }
-  if (const auto batch = node.find("shot_batch"); batch && batch->value() != "auto") {
-    if (!batch->value().is_number()) batch->fail(R"("auto", or a whole number of shots from 1 on)");
-    memory.shot_batch = static_cast<int>(batch->integer(1, 1'000'000, "shots"));
-  }
-  if (const auto limits = node.find("limits")) {
-    limits->only({"device", "host", "disk"});
-    for (const auto& [tier, size] : limits->members()) memory.limits[tier] = parse_bytes(size);
-  }
-  return memory;
 }
 
 OutputSpec parse_output(const Node& node, ParseContext& context) {

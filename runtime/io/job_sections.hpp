@@ -52,6 +52,8 @@ std::string parse_field(const Node& node);
 std::int64_t parse_bytes(const Node& node);
 /// "memory".
 MemorySpec parse_memory(const Node& node, ParseContext& context);
+/// "memory" with every default written out.
+nlohmann::ordered_json write_memory(const MemorySpec& memory);
 /// "output".
 OutputSpec parse_output(const Node& node, ParseContext& context);
 /// [low, high] in Hz, 0 <= low < high.

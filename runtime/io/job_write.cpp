@@ -199,15 +199,6 @@ Json write_output(const OutputSpec& output) {
   return json;
 }
 
-Json write_memory(const MemorySpec& memory) {
-  static constexpr std::array<const char*, 3> modes = {"auto", "full", "none"};
-  Json json{{"mode", modes[static_cast<std::size_t>(memory.mode)]}};
-  json["shot_batch"] = memory.shot_batch > 0 ? Json(memory.shot_batch) : Json("auto");
-  json["limits"] = Json::object();
-  for (const auto& [tier, bytes] : memory.limits) json["limits"][tier] = bytes;
-  return json;
-}
-
 Json write_mesh(const Grid& grid) {
   Json json = Json::object();
   for (const std::string& axis : grid.axes) json[axis] = 1;

@@ -13,14 +13,17 @@
 #include "compiler/passes/surface.hpp"
 #include "runtime/floating_point.hpp"
 #include "runtime/loop/arrays.hpp"
+#include "runtime/loop/coefficient_array.hpp"
 #include "runtime/loop/engine.hpp"
 #include "runtime/loop/factor.hpp"
 #include "runtime/loop/halo.hpp"
 #include "runtime/loop/history.hpp"
+#include "runtime/loop/host_points.hpp"
 #include "runtime/loop/launch_binder.hpp"
 #include "runtime/loop/magnitude.hpp"
 #include "runtime/loop/present.hpp"
 #include "runtime/loop/profiles.hpp"
+#include "runtime/loop/ring_layout.hpp"
 #include "runtime/loop/tangent_rows.hpp"
 #include "runtime/loop/tiered_history.hpp"
 
@@ -28,19 +31,6 @@ namespace ondula::loop {
 namespace {
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
-/// One deposit of a source: where, with which weights, fed by which samples.
-struct Deposit {
-  int operation = 0;
-  std::vector<device::Weighted> to;
-  std::vector<double> samples;
-};
-
-/// A receiver's taps on one field, and which sample they add to.
-struct Pickup {
-  std::size_t sample = 0;
-  std::vector<device::Weighted> from;
-};
 
 /// From so many taps on, one step's receivers are worth several threads.
 constexpr std::size_t many_taps = 20'000;
@@ -56,7 +46,8 @@ class CompiledEngine final : public Engine {
         module_(std::move(module)),
         halo_(std::max(common_halo(set_), setup.least_halo)),
         arrays_(plan_arrays(set_, setup.domain, sizeof(Real), halo_), device, sizeof(Real)),
-        present_(set_.program, arrays_, device, sizeof(Real)) {
+        present_(set_.program, arrays_, device, sizeof(Real)),
+        rings_(ring_layout(set_.program, setup.domain)) {
     const bool first_order = set_.program.first_order();
     for (const ir::Field& field : set_.program.fields) {
       if (field.strip_axis >= 0 || field.saved || field.accumulator) continue;
@@ -133,6 +124,8 @@ class CompiledEngine final : public Engine {
 
   std::unique_ptr<History> make_history(const std::vector<ir::Save>& saves, std::int64_t slots,
                                         const HistoryTier& tier) override {
+    if (rings_.size > 0)
+      return make_host_history(device_, ring_saves(), slots, ring_as_layout(rings_), sizeof(Real), tier);
     auto history = make_host_history(device_, saves, slots, full_layout(setup_.domain, halo_, sizeof(Real)),
                                      sizeof(Real), tier);
     // Steps write where the field lives; around it they read zeros.
@@ -146,6 +139,7 @@ class CompiledEngine final : public Engine {
     auto& kept = dynamic_cast<DeviceHistory&>(history);
     bind_apart(arrays_, set_.program, kept, before, slot);
     stepped_ = false;
+    if (rings_.size > 0) ring_from_ = static_cast<const Real*>(kept.buffer(0, before).data());
     for (const ir::Field& field : set_.program.fields) {
       if (field.saved)
         before_[field.name] = static_cast<const Real*>(kept.buffer(kept.find(field.name), before).data());
@@ -167,13 +161,24 @@ class CompiledEngine final : public Engine {
 
   void keep(History& history, std::int64_t slot) const override {
     auto& kept = dynamic_cast<DeviceHistory&>(history);
-    for (std::size_t s = 0; s < kept.saves().size(); ++s) {
+    if (rings_.size > 0) keep_rings(kept.buffer(0, slot));
+    for (std::size_t s = 0; rings_.size == 0 && s < kept.saves().size(); ++s) {
       const ir::Field& field = set_.program.field(kept.saves()[s].field);
       if (field.saved || field.apart) continue;  // written there by the step
       const auto& array = arrays_.at(field_key(field.name, this->slot(field, 0)));
       device_.copy(array.buffer, kept.buffer(s, slot));
     }
     kept.complete(slot);
+  }
+
+  void take_over(const Engine& forward, const std::vector<ir::Handover>& handovers) override {
+    const auto& other = dynamic_cast<const CompiledEngine&>(forward);
+    for (const ir::Handover& h : handovers) {
+      const int from = other.slot(other.set_.program.field(h.field), h.from);
+      const int to = slot(set_.program.field(h.rebuilt), h.to);
+      device_.copy(other.arrays_.at(field_key(h.field, from)).buffer,
+                   arrays_.at(field_key(h.rebuilt, to)).buffer);
+    }
   }
 
   std::unique_ptr<HeldState> make_state() override { return present_.make(); }
@@ -263,6 +268,7 @@ class CompiledEngine final : public Engine {
       if (const auto* sample = std::get_if<ir::Sample>(&operation)) record(sample->field, samples);
       if (std::holds_alternative<ir::Injection>(operation)) inject(stage.operation, n);
       if (const auto* halo = std::get_if<ir::Halo>(&operation)) fill_halo(halo->field);
+      if (const auto* ring = std::get_if<ir::Ring>(&operation)) take_ring(*ring);
     }
     if (two_levels_) parity_ = 1 - parity_;
     stepped_ = true;
@@ -334,39 +340,17 @@ class CompiledEngine final : public Engine {
     }
   }
 
-  /// Row by row over the domain and its halo, in double, rounded once.
   void compute_coefficient(const ir::Coefficient& coefficient) {
     auto& array = arrays_.at(coefficient_key(coefficient.name));
-    const int dims = setup_.domain.dims;
-    const auto range = [&](int axis) {
-      return axis < dims - 1 ? ir::Range{-halo_, setup_.domain.total(axis) + halo_} : ir::Range{0, 1};
-    };
-    std::map<std::string, std::vector<double>> rows;
-    std::vector<double> values;
     std::vector<Real> rounded;
-    ir::Extents index{};
-    for (index[0] = range(0).lo; index[0] < range(0).hi; ++index[0]) {
-      for (index[1] = range(1).lo; index[1] < range(1).hi; ++index[1]) {
-        rows.clear();
-        const auto parameter = [&](const std::string& name) {
-          auto& row = rows[name];
-          if (row.empty()) padded_->row(name, index, row);
-          return static_cast<const double*>(row.data());
-        };
-        const std::size_t count = at(padded_->row_size());
-        const auto surfaces = [&](std::size_t i) {
-          int met = setup_.domain.surfaces(dims - 1, static_cast<std::int64_t>(i) - halo_);
-          for (int axis = 0; axis < dims - 1; ++axis) met += setup_.domain.surfaces(axis, index[at(axis)]);
-          return met;
-        };
-        ir::nodal_values(coefficient.definition, setup_.symbols, parameter, count, values, surfaces);
-        rounded.assign(values.begin(), values.end());
-        ir::Extents first = index;
-        first[at(dims - 1)] = -halo_;
-        device_.upload(array.buffer, at(array.layout.at(first)) * sizeof(Real), rounded.data(),
-                       count * sizeof(Real));
-      }
-    }
+    coefficient_rows(
+        coefficient, setup_.domain, setup_.symbols, *padded_, halo_,
+        [](std::int64_t count, const auto& body) { body(0, count); },
+        [&](const ir::Extents& first, std::span<const double> row) {
+          rounded.assign(row.begin(), row.end());
+          device_.upload(array.buffer, at(array.layout.at(first)) * sizeof(Real), rounded.data(),
+                         rounded.size() * sizeof(Real));
+        });
   }
 
   Deposit deposit(const ir::Injection& injection, int operation, const ir::PointSource& source) const {
@@ -397,8 +381,15 @@ class CompiledEngine final : public Engine {
       if (injection.times.empty())
         device_.scatter_add(array.buffer, setup_.dtype, deposit.to, deposit.samples[at(n)]);
       else
-        scatter_times(array.buffer, before_.at(injection.times), deposit.to, deposit.samples[at(n)]);
+        scatter_times(array.buffer, times(injection), deposit.to, deposit.samples[at(n)]);
     }
+  }
+
+  const Real* times(const ir::Injection& injection) {
+    const ir::Field& field = set_.program.field(injection.times);
+    if (field.saved) return before_.at(injection.times);
+    const ArrayKey key = field_key(field.name, slot(field, injection.times_level));
+    return static_cast<const Real*>(arrays_.at(key).buffer.data());
   }
 
   static void scatter_times(device::Buffer& buffer, const Real* times, std::span<const device::Weighted> to,
@@ -438,6 +429,25 @@ class CompiledEngine final : public Engine {
     filler.fill(static_cast<Real*>(array.buffer.data()), array.layout, device_);
   }
 
+  void keep_rings(device::Buffer& buffer) const {
+    auto* const kept = static_cast<Real*>(buffer.data());
+    for (const RingPart& part : rings_.parts) {
+      const ir::Field& field = set_.program.field(part.field);
+      const auto& array = arrays_.at(field_key(part.field, slot(field, field.time_order == 2 ? -1 : 0)));
+      keep_part(part, setup_.domain.dims, static_cast<const Real*>(array.buffer.data()), array.layout, kept);
+    }
+  }
+
+  void take_ring(const ir::Ring& ring) {
+    if (ring.keep || ring_from_ == nullptr) return;
+    auto& array = arrays_.at(field_key(ring.field, slot(set_.program.field(ring.field), 1)));
+    for (const RingPart& part : rings_.parts) {
+      if (part.number == ring.number)
+        take_part(part, setup_.domain.dims, ring_from_, array.layout,
+                  static_cast<Real*>(array.buffer.data()));
+    }
+  }
+
   /// A kernel's argument that is an array of the history.
   struct External {
     std::string field;
@@ -461,6 +471,8 @@ class CompiledEngine final : public Engine {
   std::array<std::vector<device::Launch>, 2> launches_;
   std::vector<External> externals_;
   std::map<std::string, const Real*> before_;  // saved fields before the step
+  RingLayout rings_;
+  const Real* ring_from_ = nullptr;  // what rebuilt fields take
   std::vector<Deposit> deposits_;
   std::map<std::string, std::vector<Pickup>> receivers_;  // by field
   std::map<std::string, std::size_t> taps_;               // how many, by field
@@ -476,23 +488,6 @@ std::unique_ptr<Engine> make_compiled_engine(const passes::Compilation& compilat
     return std::make_unique<CompiledEngine<float>>(compilation, setup, device, std::move(module));
   }
   return std::make_unique<CompiledEngine<double>>(compilation, setup, device, std::move(module));
-}
-
-std::size_t compiled_engine_bytes(const passes::Compilation& compilation, const ir::Domain& domain,
-                                  DType dtype, int least_halo) {
-  const std::size_t element = dtype == DType::float32 ? sizeof(float) : sizeof(double);
-  std::size_t bytes = 0;
-  for (const ArrayPlan& plan : plan_arrays(compilation.kernels, domain, element, least_halo)) {
-    if (!plan.kept) bytes += static_cast<std::size_t>(plan.layout.size) * element;
-  }
-  return bytes;
-}
-
-std::size_t history_slot_bytes(const passes::Compilation& compilation, const ir::Domain& domain, DType dtype,
-                               int least_halo, std::size_t saves) {
-  const std::size_t element = dtype == DType::float32 ? sizeof(float) : sizeof(double);
-  const int halo = std::max(common_halo(compilation.kernels), least_halo);
-  return saves * static_cast<std::size_t>(full_layout(domain, halo, element).size) * element;
 }
 
 }  // namespace ondula::loop

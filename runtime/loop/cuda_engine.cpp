@@ -24,6 +24,7 @@
 #include "runtime/loop/history.hpp"
 #include "runtime/loop/present.hpp"
 #include "runtime/loop/profiles.hpp"
+#include "runtime/loop/ring_layout.hpp"
 #include "runtime/loop/tangent_rows.hpp"
 
 namespace ondula::loop {
@@ -47,7 +48,8 @@ class CudaEngine final : public Engine {
         arrays_(plans_, device, sizeof(Real), setup.shots),
         present_(set_.program, arrays_, device, sizeof(Real), setup.shots),
         maker_(kernels_->program, setup_, device_, *module_, arrays_, strides_, halo_),
-        points_(device, setup.dtype) {
+        points_(device, setup.dtype),
+        rings_(ring_layout(set_.program, setup.domain)) {
     std::size_t states = 0;
     for (const ir::Field& field : set_.program.fields) {
       if (field.strip_axis >= 0 || field.saved) continue;
@@ -121,6 +123,10 @@ class CudaEngine final : public Engine {
 
   std::unique_ptr<History> make_history(const std::vector<ir::Save>& saves, std::int64_t slots,
                                         const HistoryTier& tier) override {
+    if (rings_.size > 0) {
+      return make_cuda_history(device_, ring_saves(), slots, ring_as_layout(rings_), sizeof(Real),
+                               ShotCopies{setup_.shots, ring_stride(rings_, sizeof(Real))}, tier);
+    }
     auto history = make_cuda_history(device_, saves, slots, full_layout(setup_.domain, halo_, sizeof(Real)),
                                      sizeof(Real), ShotCopies{setup_.shots, strides_.full}, tier);
     // Steps write where a field lives; around it they read zeros, and what no store takes.
@@ -138,10 +144,27 @@ class CudaEngine final : public Engine {
     auto& kept = dynamic_cast<DeviceHistory&>(history);
     const cuda::Session& session = *device_.session();
     const cuda::Scope scope(*device_.session());
+    if (rings_.size > 0) {
+      for (const cuda::KernelLaunch& launch : maker_.keep_rings(parity_, cuda::address(kept.buffer(0, slot))))
+        device_.enqueue(launch, device_.stream(), shots_);
+    }
     for (const CudaCopy& copy : copies(kept, slot, parity_))
       device_.session()->call(session.functions().copy_on_device, copy.to, copy.from, copy.bytes,
                               device_.stream());
     kept.complete(slot);
+  }
+
+  void take_over(const Engine& forward, const std::vector<ir::Handover>& handovers) override {
+    const auto& other = dynamic_cast<const CudaEngine&>(forward);
+    const cuda::Session& session = *device_.session();
+    const cuda::Scope scope(*device_.session());
+    for (const ir::Handover& h : handovers) {
+      const auto& from =
+          other.arrays_.at(field_key(h.field, other.slot(other.set_.program.field(h.field), h.from))).buffer;
+      auto& to = arrays_.at(field_key(h.rebuilt, slot(set_.program.field(h.rebuilt), h.to))).buffer;
+      device_.session()->call(session.functions().copy_on_device, cuda::address(to), cuda::address(from),
+                              from.bytes(), device_.stream());
+    }
   }
 
   std::unique_ptr<HeldState> make_state() override { return present_.make(); }
@@ -381,6 +404,7 @@ class CudaEngine final : public Engine {
   /// What of the state is kept by a copy, while slot `parity` of second-order fields holds the present.
   std::vector<CudaCopy> copies(DeviceHistory& history, std::int64_t slot, int parity) const {
     std::vector<CudaCopy> result;
+    if (rings_.size > 0) return result;
     for (std::size_t s = 0; s < history.saves().size(); ++s) {
       const ir::Field& field = set_.program.field(history.saves()[s].field);
       if (field.saved || field.apart) continue;  // written there by the step
@@ -438,6 +462,7 @@ class CudaEngine final : public Engine {
   Present present_;
   CudaStepMaker maker_;
   CudaPoints points_;
+  RingLayout rings_;
   mutable std::mutex values_mutex_;
   mutable std::map<std::string, std::vector<Real>> values_;  ///< arrays that values() was asked for
   bool two_levels_ = false;

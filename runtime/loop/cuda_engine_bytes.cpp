@@ -6,6 +6,7 @@
 #include "runtime/loop/cuda_engine.hpp"
 #include "runtime/loop/cuda_halo.hpp"
 #include "runtime/loop/cuda_magnitude.hpp"
+#include "runtime/loop/cuda_ring.hpp"
 #include "runtime/loop/cuda_stepper.hpp"
 
 namespace ondula::loop {
@@ -33,6 +34,10 @@ std::size_t cuda_engine_bytes(const passes::Compilation& compilation, const ir::
     if (field.strip_axis >= 0 || field.saved) continue;
     ++states;
     if (!field.accumulator) bytes += CudaHalo::bytes(domain, field, program.first_order(), halo, dtype);
+  }
+  const RingLayout rings = ring_layout(program, domain);
+  for (const ir::Operation& operation : program.operations) {
+    if (const auto* ring = std::get_if<ir::Ring>(&operation)) bytes += CudaRing::bytes(rings, ring->number);
   }
   return bytes + CudaMagnitude::bytes(dtype, states, shots) + cuda_points_bytes(dtype, every, points);
 }

@@ -39,7 +39,17 @@ CudaStepMaker::CudaStepMaker(const ir::CudaProgram& program, const EngineSetup& 
     for (std::size_t k = 0; k < program.kernels.size(); ++k)
       launches_[at(parity)].push_back(binder_.launch(k, parity));
   }
+  const RingLayout rings = ring_layout(fields, setup.domain);
+  const std::int64_t stride =
+      ring_stride(rings, setup.dtype == DType::float32 ? sizeof(float) : sizeof(double));
+  for (const ir::Operation& operation : fields.operations) {
+    const auto* ring = std::get_if<ir::Ring>(&operation);
+    if (ring == nullptr) continue;
+    CudaRing made(rings, ring->number, setup.domain.dims, full, strides.full, stride, device);
+    if (!made.empty()) rings_.emplace(ring->number, std::move(made));
+  }
   halo_function_ = module.function("ondula_halo");
+  ring_function_ = module.function("ondula_ring");
   inject_function_ = module.function("ondula_inject");
   sample_function_ = module.function("ondula_sample");
 }
@@ -65,6 +75,8 @@ CudaStep CudaStepMaker::step(int parity, const CudaPoints& points, const CudaRow
       if (found != points.injections().end() && found->second.groups > 0)
         step.push_back(injection(found->second, *fed, parity, rows, points.sources()));
     }
+    const auto* moved = std::get_if<ir::Ring>(&operation);
+    if (moved != nullptr && rings_.contains(moved->number)) step.push_back(ring(*moved, parity));
     if (const auto* filled = std::get_if<ir::Halo>(&operation)) {
       for (cuda::KernelLaunch& launch : halo(filled->field, array_of(filled->field, true, parity).buffer)) {
         CudaItem item{CudaItem::Kind::kernel, std::move(launch), 0, {}};
@@ -74,6 +86,28 @@ CudaStep CudaStepMaker::step(int parity, const CudaPoints& points, const CudaRow
     }
   }
   return step;
+}
+
+CudaItem CudaStepMaker::ring(const ir::Ring& ring, int parity) const {
+  // What a step finds as the present is level -1 after it.
+  const bool second = program_.set.program.field(ring.field).time_order == 2;
+  const device::Buffer& array = array_of(ring.field, !(ring.keep && second), parity).buffer;
+  CudaItem item{
+      CudaItem::Kind::kernel, rings_.at(ring.number).launch(array, ring_function_, ring.keep), 0, {}};
+  item.kept.push_back({CudaRing::kept_argument, ring_save, !ring.keep, 0});
+  return item;
+}
+
+std::vector<cuda::KernelLaunch> CudaStepMaker::keep_rings(int parity, cuda::DevicePointer kept) const {
+  std::vector<cuda::KernelLaunch> result;
+  for (const ir::Operation& operation : program_.set.program.operations) {
+    const auto* own = std::get_if<ir::Ring>(&operation);
+    if (own == nullptr || !own->keep || !rings_.contains(own->number)) continue;
+    // As after a step that came from the other parity.
+    result.push_back(ring(*own, 1 - parity).launch);
+    result.back().arguments.at(CudaRing::kept_argument) = kept;
+  }
+  return result;
 }
 
 std::vector<cuda::KernelLaunch> CudaStepMaker::halo(const std::string& field,
@@ -108,8 +142,14 @@ CudaItem CudaStepMaker::injection(const CudaTaps& taps, const ir::Injection& ope
   item.launch.add(cuda::address(array_of(field, true, parity).buffer)).add(taps.cells.address());
   item.launch.add(taps.first.address()).add(taps.weight.address()).add(taps.of.address());
   item.launch.add(rows.samples);
-  if (!operation.times.empty()) item.kept.push_back({item.launch.arguments.size(), operation.times, true, 0});
-  item.launch.add(cuda::DevicePointer{0}).add(rows.clock);
+  const bool times = !operation.times.empty();
+  const bool saved = times && program_.set.program.field(operation.times).saved;
+  if (saved) item.kept.push_back({item.launch.arguments.size(), operation.times, true, 0});
+  if (times && !saved)
+    item.launch.add(cuda::address(array_of(operation.times, operation.times_level > 0, parity).buffer));
+  else
+    item.launch.add(cuda::DevicePointer{0});
+  item.launch.add(rows.clock);
   item.argument = item.launch.arguments.size();
   item.launch.add(std::int64_t{0}).add(taps.groups).add(sources);
   return item;

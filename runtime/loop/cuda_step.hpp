@@ -15,6 +15,7 @@
 #include "runtime/loop/cuda_binder.hpp"
 #include "runtime/loop/cuda_halo.hpp"
 #include "runtime/loop/cuda_points.hpp"
+#include "runtime/loop/cuda_ring.hpp"
 
 namespace ondula::loop {
 
@@ -54,12 +55,16 @@ class CudaStepMaker {
   CudaStep step(int parity, const CudaPoints& points, const CudaRows& rows) const;
   /// The launches that fill the halo of `field`, which stands in `array`.
   std::vector<cuda::KernelLaunch> halo(const std::string& field, const device::Buffer& array) const;
+  /// The launches that keep the rings of the present at `kept`, while slot `parity` of second-order fields
+  /// holds it.
+  std::vector<cuda::KernelLaunch> keep_rings(int parity, cuda::DevicePointer kept) const;
 
  private:
   const Arrays::Array& array_of(const std::string& name, bool next, int parity) const;
   bool apart(const std::string& field) const { return program_.set.program.field(field).apart; }
   CudaItem sample(const CudaTaps& taps, const std::string& field, int parity, const CudaRows& rows,
                   std::int64_t places) const;
+  CudaItem ring(const ir::Ring& ring, int parity) const;
   CudaItem injection(const CudaTaps& taps, const ir::Injection& operation, int parity, const CudaRows& rows,
                      std::int64_t sources) const;
 
@@ -68,8 +73,10 @@ class CudaStepMaker {
   std::int64_t origin_;  ///< of full arrays
   CudaBinder binder_;
   std::map<std::string, CudaHalo> halos_;
+  std::map<int, CudaRing> rings_;  ///< by number
   std::array<std::vector<cuda::KernelLaunch>, 2> launches_;
-  cuda::Function halo_function_ = nullptr, inject_function_ = nullptr, sample_function_ = nullptr;
+  cuda::Function halo_function_ = nullptr, ring_function_ = nullptr, inject_function_ = nullptr,
+                 sample_function_ = nullptr;
 };
 
 }  // namespace ondula::loop

@@ -31,6 +31,11 @@ class CudaTieredHistory final : public DeviceHistory {
   ~CudaTieredHistory() override;
 
   std::int64_t slots() const override { return slots_; }
+  storage::BlobBytes below() const override {
+    storage::BlobBytes bytes = storage::blob_bytes(store_.options());
+    bytes.host += staging_.size() * store_.options().bytes;
+    return bytes;
+  }
   void rebase(std::int64_t slot) override;
   void reset() override;
   void claim(std::int64_t slot) override;

@@ -19,6 +19,7 @@
 #include "runtime/loop/sensitivity.hpp"
 #include "runtime/loop/snapshot.hpp"
 #include "runtime/loop/watch.hpp"
+#include "runtime/storage/blob_medium.hpp"
 #include "runtime/storage/file_operations.hpp"
 #include "runtime/storage/storage_plan.hpp"
 
@@ -63,6 +64,8 @@ class History {
  public:
   virtual ~History() = default;
   virtual std::int64_t slots() const = 0;
+  /// What it takes below the device.
+  virtual storage::BlobBytes below() const { return {}; }
   /// For steps that come one by one: the next one goes from `before` to `slot`, or undoes that.
   virtual void open(Kept::Way /*way*/, std::int64_t /*before*/, std::int64_t /*slot*/) {}
   /// Makes `slot` the new slot 0: what has been bound stays where it is, by another number.
@@ -138,8 +141,11 @@ class Engine {
   /// The present, of which fields that are kept where they are written stand in `slot`: to be called before
   /// it is set, cleared or loaded.
   virtual void stand(History& history, std::int64_t slot) = 0;
-  /// Copies the state's other saved fields into `slot`.
+  /// Copies the state's other saved fields, or its rings, into `slot`.
   virtual void keep(History& history, std::int64_t slot) const = 0;
+  /// Rebuilt fields begin as `forward`, an engine of the same kind and device, has left what they rebuild: of
+  /// all shots that run.
+  virtual void take_over(const Engine& forward, const std::vector<ir::Handover>& handovers) = 0;
 
   /// Room for a state.
   virtual std::unique_ptr<HeldState> make_state() = 0;

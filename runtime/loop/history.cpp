@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/loop/history.hpp"
 
+#include "runtime/loop/ring_layout.hpp"
+
 namespace ondula::loop {
 
 DeviceHistory::DeviceHistory(device::Device& device, std::vector<ir::Save> saves, std::int64_t slots,
@@ -30,6 +32,8 @@ void DeviceHistory::fill_zero(std::size_t save) {
 void DeviceHistory::add_squares(const ir::Domain& domain, std::int64_t slot,
                                 const std::vector<ir::Box>& lives, std::vector<double>& nodes,
                                 std::int64_t shot) {
+  if (saves_.size() == 1 && saves_[0].field == ring_save)
+    throw InternalError("rings hold no whole fields to square");
   std::vector<std::byte> copy;
   for (std::size_t s = 0; s < saves_.size(); ++s) {
     const device::Buffer& from = buffer(s, slot);

@@ -4,6 +4,7 @@
 #include "compiler/reference/executor.hpp"
 #include "runtime/loop/engine.hpp"
 #include "runtime/loop/history.hpp"
+#include "runtime/loop/ring_layout.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -84,7 +85,9 @@ class ReferenceEngine final : public Engine {
           "the reference keeps what a gradient needs in its own memory: tier host or disk is for the "
           "backends host, cuda and cuda-sim");
     }
-    return std::make_unique<ReferenceHistory>(saves, slots);
+    const bool rings = std::any_of(program_.operations.begin(), program_.operations.end(),
+                                   [](const auto& o) { return std::holds_alternative<ir::Ring>(o); });
+    return std::make_unique<ReferenceHistory>(rings ? ring_saves() : saves, slots);
   }
 
   void stand(History& /*history*/, std::int64_t /*slot*/) override {}  // the present is the executor's
@@ -93,6 +96,10 @@ class ReferenceEngine final : public Engine {
     const auto& kept = dynamic_cast<const ReferenceHistory&>(history);
     for (std::size_t s = 0; s < kept.saves.size(); ++s) {
       const ir::Save& save = kept.saves[s];
+      if (save.field == ring_save) {
+        executor_.take_rings(&kept.at(before)[s]);
+        continue;
+      }
       if (!has(save.name)) continue;
       executor_.set_field(save.name, 0, kept.at(slot)[s]);
       if (save.previous) executor_.set_field(save.name, -1, kept.at(before)[s]);
@@ -101,8 +108,14 @@ class ReferenceEngine final : public Engine {
 
   void keep(History& history, std::int64_t slot) const override {
     auto& kept = dynamic_cast<ReferenceHistory&>(history);
-    for (std::size_t s = 0; s < kept.saves.size(); ++s)
-      kept.at(slot)[s] = executor_.field(kept.saves[s].field, 0);
+    for (std::size_t s = 0; s < kept.saves.size(); ++s) {
+      const bool rings = kept.saves[s].field == ring_save;
+      kept.at(slot)[s] = rings ? executor_.rings() : executor_.field(kept.saves[s].field, 0);
+    }
+  }
+
+  void take_over(const Engine& forward, const std::vector<ir::Handover>& handovers) override {
+    for (const ir::Handover& h : handovers) set_field(h.rebuilt, h.to, forward.field(h.field, h.from));
   }
 
   std::unique_ptr<HeldState> make_state() override { return std::make_unique<ReferenceState>(state_bytes()); }

@@ -20,6 +20,7 @@ class TieredHistory final : public DeviceHistory {
   TieredHistory(device::Device& device, const std::vector<ir::Save>& saves, std::int64_t slots,
                 const Layout& layout, std::size_t element_bytes, const HistoryTier& tier);
   std::int64_t slots() const override { return slots_; }
+  storage::BlobBytes below() const override { return storage::blob_bytes(store_.options()); }
   void rebase(std::int64_t slot) override;
   void reset() override;
   void open(Kept::Way way, std::int64_t before, std::int64_t slot) override;

@@ -29,14 +29,14 @@ StateStore::StateStore(loop::Engine& engine, std::int64_t count, const loop::His
   if (tier.tier == Tier::disk) passing_.resize(engine.state_bytes());
 }
 
-BlobBytes StateStore::bytes_below(Tier tier, std::int64_t count, std::size_t bytes) {
-  if (count == 0) return {};
-  loop::HistoryTier where;
-  where.tier = tier;
-  BlobBytes below = blob_bytes(state_blobs(where, count, bytes));
-  if (tier == Tier::disk) below.host += bytes;
-  return below;
+BlobBytes state_blob_bytes(const BlobOptions& options) {
+  if (options.count == 0 || options.tier == Tier::device) return {};
+  BlobBytes bytes = blob_bytes(options);
+  if (options.tier == Tier::disk) bytes.host += options.bytes;
+  return bytes;
 }
+
+BlobBytes StateStore::below() const { return below_ ? state_blob_bytes(below_->options()) : BlobBytes{}; }
 
 void StateStore::begin() {
   if (below_) below_->restart();

@@ -15,6 +15,9 @@ namespace ondula::storage {
 /// `count` states of so many bytes in the host's memory or on disk, as blobs; `tier` says which, and where.
 BlobOptions state_blobs(const loop::HistoryTier& tier, std::int64_t count, std::size_t bytes);
 
+/// What those take, one on its way to or from a disk included.
+BlobBytes state_blob_bytes(const BlobOptions& options);
+
 /// Room for states of one engine, by slot, allocated or set aside at once. On the device they are copied in
 /// the order of the steps, and nothing waits; those below pass through the host's memory.
 class StateStore {
@@ -22,10 +25,9 @@ class StateStore {
   /// Throws device::NoRoom, or what BlobStore does.
   StateStore(loop::Engine& engine, std::int64_t count, const loop::HistoryTier& tier);
 
-  /// What so many states take below the device.
-  static BlobBytes bytes_below(Tier tier, std::int64_t count, std::size_t bytes);
-
   std::int64_t count() const { return count_; }
+  /// What it takes below the device.
+  BlobBytes below() const;
   /// A new run begins: no state is kept, and what went wrong is forgotten.
   void begin();
   /// The engine's present becomes the state in `slot`.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 namespace ondula {
@@ -15,6 +16,11 @@ enum class Storage {
 
 /// Where kept bytes lie. On the host's own backends device memory is the host's.
 enum class Tier { device, host, disk };
+
+/// Bytes on each tier. What belongs to the host's own backends counts as the device's.
+struct TierBytes {
+  std::size_t device = 0, host = 0, disk = 0;
+};
 
 /// States of the forward run from which stretches of it are run again, so that only one stretch at a time is
 /// kept.

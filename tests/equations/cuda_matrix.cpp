@@ -53,9 +53,10 @@ struct Case {
     return options;
   }
   std::string direction_text() const {
-    return direction == Direction::forward   ? "forward"
-           : direction == Direction::keeping ? "keeping"
-                                             : "adjoint";
+    return direction == Direction::forward      ? "forward"
+           : direction == Direction::keeping    ? "keeping"
+           : direction == Direction::rebuilding ? "rebuilding"
+                                                : "adjoint";
   }
   std::string text() const {
     return fmt::format("{} {}-D order {} {} {} {}{}", equation, dims, order, float64 ? "float64" : "float32",
@@ -229,11 +230,11 @@ TEST_CASE(
     "adjoint CUDA text, and the forward one that keeps, compile without a header, a warning or a spill") {
   ONDULA_NEEDS_NVRTC();
   std::vector<Case> cases;
-  for (const Direction direction : {Direction::keeping, Direction::adjoint}) {
+  for (const Direction direction : {Direction::keeping, Direction::adjoint, Direction::rebuilding}) {
     const std::vector<Case> all = all_cases(direction);
     const std::vector<Case> some = full_matrices() ? all : pairs_of(all);
     // What only keeps a field is the forward text: the pairs of the adjoint are the ones that count.
-    if (direction == Direction::adjoint || full_matrices())
+    if (direction != Direction::keeping || full_matrices())
       cases.insert(cases.end(), some.begin(), some.end());
   }
   if (!full_matrices()) {

@@ -119,7 +119,7 @@ TEST_CASE("E8: what this version lacks is refused, not ignored") {
       {"/sources/0/field", "v.z"},
       {"/receivers/0/field", "pressure"},
       {"/receivers/0/shots", {5}},
-      {"/memory", {{"mode", "boundary"}}},
+      {"/memory", {{"mode", "segments"}}},
       {"/memory", {{"limits", {{"device", 1}}}}},
       {"/output/records", "sac"},
       {"/output/snapshots", {{"field", "v"}, {"every", 30}}},

@@ -29,11 +29,11 @@ EQUATION(damped_slopes, "a wave in velocity and pressure with a damping that var
   evolve(dt(f) = c * div(v) - k * f + source(f));
 }
 
-TEST_CASE("saves: acoustic one array, variable density two, elastic the velocities") {
+TEST_CASE("saves: acoustic and variable density one array, elastic the velocities") {
   for (int dims = 1; dims <= 3; ++dims) {
     CAPTURE(dims);
     CHECK(saved(equations::acoustic(), dims).size() == 1);
-    CHECK(saved(equations::acoustic_density(), dims).size() == 2);
+    CHECK(saved(equations::acoustic_density(), dims) == std::vector<std::string>{"u"});
     std::vector<std::string> velocities;
     for (const std::string& axis : default_axes(dims)) velocities.push_back("v." + axis);
     std::vector<std::string> kept = saved(equations::elastic(), dims);

@@ -80,7 +80,7 @@ TEST_CASE("every misspelt key of a later version's sections is refused with the 
   job["sources"].push_back(Json::parse(
       R"({"shot": 3, "kind": "moment_rate", "tensor": {"double_couple": {"dip": 45}}, "at": {"z": 5, "x": 5}})"));
   job["memory"] = Json::parse(
-      R"({"mode": "segments", "segments": 4, "slots": 3, "every": 2, "tier": "host", "codec": "fp16", "scratch": "s"})");
+      R"({"mode": "segments", "n": 4, "inside": "full", "every": 2, "tier": "disk", "codec": "fp16", "scratch": "s"})");
   job["misfit"] = Json::parse(
       R"({"kind": "l2", "mute": {"before": 0.1, "after": 2, "velocity": 1500, "taper": 0.1}, "band": [1, 5]})");
   job["gradient"] =

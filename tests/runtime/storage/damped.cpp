@@ -4,10 +4,12 @@
 
 #include <cmath>
 
+#include "equations/equations.hpp"
 #include "runtime/jit/host_compiler.hpp"
 #include "runtime/loop/arrays.hpp"
 #include "runtime/storage/schedule.hpp"
 #include "runtime/storage/state_store.hpp"
+#include "runtime/storage_facts.hpp"
 #include "tests/equations/engines.hpp"
 #include "tests/runtime/jit/support.hpp"
 #include "tests/runtime/storage/plans.hpp"
@@ -115,6 +117,15 @@ class Pair {
 };
 
 }  // namespace
+
+TEST_CASE("damping: storage_facts says that checkpoints serve, and why boundary saving does not") {
+  const StorageFacts damped = storage_facts(waning_wave(), {"z", "x"});
+  CHECK(damped.full == "");
+  CHECK(damped.checkpoints == "");
+  CHECK(damped.boundary.find("waning_wave") != std::string::npos);
+  const StorageFacts plain = storage_facts(equations::acoustic(), {"z", "x"});
+  CHECK(plain.checkpoints + plain.boundary == "");
+}
 
 TEST_CASE("A23: checkpoints serve an equation with damping, bit for bit, on the reference and the host") {
   ONDULA_NEEDS_CLANG();
