@@ -19,7 +19,7 @@ namespace ondula::storage {
 
 /// A history's slots, rings or checkpoints. Two ways in and out, which may be mixed: put, prefetch and get
 /// copy through staging buffers of the store's own; write and read leave the caller's memory to the store
-/// until/// wait(), blob_room() bytes on a page. One thread calls. What goes wrong in the store's thread
+/// until wait(), blob_room() bytes on a page. One thread calls. What goes wrong in the store's thread
 /// comes out of the next call, and of every one after it until restart(): then nothing that was kept is left
 /// to read.
 class BlobStore {

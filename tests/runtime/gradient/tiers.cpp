@@ -43,7 +43,7 @@ std::string all_differences(const Everything& found, const Everything& expected)
   return fmt::format("{}", fmt::join(differences(found, expected), "; "));
 }
 
-/// What files without a name below `folder` take of the disk, that this process has open.
+/// The sizes of the files without a name below `folder` that this process has open.
 std::size_t scratch_bytes(const std::string& folder) {
   std::size_t bytes = 0;
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
@@ -51,7 +51,7 @@ std::size_t scratch_bytes(const std::string& folder) {
     const std::string target = std::filesystem::read_symlink(entry.path(), ignored).string();
     struct stat facts{};
     if (target.starts_with(folder) && ::stat(entry.path().c_str(), &facts) == 0 && S_ISREG(facts.st_mode))
-      bytes += static_cast<std::size_t>(facts.st_blocks) * 512;
+      bytes += static_cast<std::size_t>(facts.st_size);
   }
   return bytes;
 }
