@@ -125,7 +125,7 @@ void measure(const bench::Case& c, int threads, int rounds, const Plan& plan,
   plain.gradient(setup.shots, misfit);
   plain.gradient(setup.shots, misfit);
   const double rate = history / plain.timings().keeping;
-  const double back = history / plain.timings().backward;
+  const double rate_back = history / plain.timings().backward;
   files->rate = plan.share * rate;
   below.gradient(setup.shots, misfit);
   files->busy = 0;
@@ -146,7 +146,7 @@ void measure(const bench::Case& c, int threads, int rounds, const Plan& plan,
       "{:<17}{}-D{:>7}{:>7}{:>12.0f}{:>9.0f} {:<7.0f}{:>9.0f} {:<7.0f}{:>9.3f}{:>10.3f}   {:.3f} ({:.3f} .. "
       "{:.3f}){:>10.3f}{:>10.3f}"
       "{:>12.3f}\n",
-      c.equation, c.dims, c.n, c.steps, history / 1e6, rate / 1e6, back / 1e6, disk.writes / 1e6,
+      c.equation, c.dims, c.n, c.steps, history / 1e6, rate / 1e6, rate_back / 1e6, disk.writes / 1e6,
       disk.reads / 1e6, median(times), median(others), median(ratios),
       *std::min_element(ratios.begin(), ratios.end()), *std::max_element(ratios.begin(), ratios.end()),
       median(keeping), median(backward), files->busy / rounds);
