@@ -116,15 +116,17 @@ class Grouping {
       const ir::Field& field = program.field(update.field);
       return field.accumulator && !field.along;
     };
-    bool stencils = false;
+    bool stencils = false, interior = false;
     for (std::size_t i = 0; i < updates_.size(); ++i) {
       if (!sums(i)) continue;
+      interior |= inset(program, i);
       for (const auto& [name, touch] : footprints[i].touches()) stencils |= touch.read == Reach::neighbour;
     }
     for (std::size_t j = 0; stencils && j < updates_.size(); ++j) {
       for (std::size_t i = 0; i < j; ++i) {
         // Those of the interior alone share what they read with the fields that are rebuilt there.
-        const bool one = sums(i) || inset(program, i), other = sums(j) || inset(program, j);
+        const bool one = sums(i) || (interior && inset(program, i));
+        const bool other = sums(j) || (interior && inset(program, j));
         const bool parted = concurrency_ == Concurrency::rows ? one != other : sums(i) != sums(j);
         if (parted) relations_[i][j] = Relation::apart;
       }
