@@ -53,7 +53,7 @@ CheckSettings settings_of(const CheckCommand& command) {
     throw UserError(fmt::format("--order: found {}; allowed: 2, 4, ... 16", command.order));
   if (command.dims && (*command.dims < 1 || *command.dims > 3))
     throw UserError(fmt::format("--dims: found {}; allowed: 1, 2, 3", *command.dims));
-  return {find_equation(command.equation),
+  return {equation_of(command.equation),
           command.order,
           command.dtype == "float64" ? DType::float64 : DType::float32,
           backend_of(command.backend),

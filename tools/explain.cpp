@@ -126,7 +126,7 @@ emit::Real real_of(const std::string& dtype) {
 }  // namespace
 
 void explain_equation(const EquationOptions& options) {
-  const EquationDefinition definition = find_equation(options.equation);
+  const EquationDefinition definition = equation_of(options.equation);
   const emit::Real real = real_of(options.dtype);
   if (!(options.kappa >= 1))
     throw UserError(fmt::format("--kappa: found {}; allowed: 1 or more", options.kappa));

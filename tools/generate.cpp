@@ -80,7 +80,7 @@ std::vector<std::string> equations(const passes::Compilation& compilation) {
 }
 
 std::vector<emit::StandaloneFile> sources(const GenerateCommand& command) {
-  const EquationDefinition definition = find_equation(command.equation);
+  const EquationDefinition definition = equation_of(command.equation);
   const emit::Real real = real_of(command.dtype);
   const bool cuda = command.backend == "cuda";
   passes::PipelineOptions options;

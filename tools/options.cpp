@@ -45,7 +45,11 @@ void add_job_options(CLI::App& command, JobOptions& options, bool writes) {
 }
 
 void add_equation_options(CLI::App& command, EquationOptions& options) {
-  command.add_option("EQ", options.equation, "an equation's name (`ondula list`)")->required();
+  command
+      .add_option(
+          "EQ", options.equation,
+          "an equation's name (`ondula list`), or a C++ file that states one: mine.cpp, mine.cpp:NAME")
+      ->required();
   command.add_option("--dims", options.dims, "1, 2 or 3")->capture_default_str();
   command.add_option("--order", options.order, "accuracy of the stencils: 2, 4, ... 16")
       ->capture_default_str();

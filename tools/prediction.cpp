@@ -109,7 +109,7 @@ class SmallRuns {
     options.dtype = session.job.dtype;
     options.absorb = session.survey.absorb;
     options.threads = session.job.threads.value_or(0);
-    propagator_ = std::make_unique<Propagator>(find_equation(session.job.equation), grid_, options);
+    propagator_ = std::make_unique<Propagator>(equation_of(session.job.equation), grid_, options);
     for (const auto& [name, value] : session.typical) propagator_->set_model(name, value);
   }
 

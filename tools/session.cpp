@@ -10,6 +10,7 @@
 #include "compiler/error.hpp"
 #include "equations/equations.hpp"
 #include "runtime/backend.hpp"
+#include "runtime/equation_file.hpp"
 #include "runtime/io/geometry.hpp"
 #include "runtime/io/job_geometry.hpp"
 #include "runtime/io/job_model.hpp"
@@ -216,19 +217,17 @@ double points_per_wavelength(const Session& session) {
 
 io::Placement placement(const Grid& grid) { return {grid.axes, grid.spacing, grid.origin}; }
 
-EquationDefinition find_equation(const std::string& name) {
+EquationDefinition equation_of(const std::string& text) {
+  EquationFileOptions options;
+  options.log = [](const std::string& warnings) { fmt::print(stderr, "{}", warnings); };
+  if (is_equation_path(text)) return load_equation(text, options);
   std::vector<std::string> known;
   for (const EquationDefinition& definition : equations::all()) {
-    if (definition.name() == name) return definition;
+    if (definition.name() == text) return definition;
     known.push_back(definition.name());
   }
-  if (name.find('/') != std::string::npos || name.ends_with(".cpp")) {
-    throw UserError(
-        fmt::format("equation: found the file \"{}\"; equation files are not supported by this "
-                    "version, which has: {}",
-                    name, io::list_of(known)));
-  }
-  throw UserError(fmt::format("equation: found \"{}\".{}", name, io::suggestion(name, known)));
+  throw UserError(fmt::format("equation: found \"{}\".{} (a file of your own is named by its path, mine.cpp)",
+                              text, io::suggestion(text, known)));
 }
 
 Session open_session(const JobOptions& options, const Hooks& hooks, bool pictures, Warnings& warnings) {
@@ -236,7 +235,7 @@ Session open_session(const JobOptions& options, const Hooks& hooks, bool picture
   Session session;
   session.job = io::read_job(options.file, options.overrides);
   const io::Job& job = session.job;
-  const EquationDefinition definition = find_equation(job.equation);
+  const EquationDefinition definition = equation_of(job.equation);
   session.equation = definition.instantiate(job.grid.axes);
   session.facts = facts(definition, job.grid.axes);
   std::vector<std::string> notes;

@@ -78,7 +78,8 @@ double points_per_wavelength(const Session& session);
 /// Where the arrays of a job's grid lie, for pictures.
 io::Placement placement(const Grid& grid);
 
-/// The definition of a built-in equation; UserError with the nearest name, and for a path.
-EquationDefinition find_equation(const std::string& name);
+/// A built-in equation by its name, or the one of a C++ file (runtime/equation_file.hpp); UserError with the
+/// nearest name.
+EquationDefinition equation_of(const std::string& name);
 
 }  // namespace ondula::tools

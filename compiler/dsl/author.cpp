@@ -191,7 +191,13 @@ void Author::evolve(const EvolutionStatement& statement) {
 }
 
 ir::Equation Author::finish() {
-  define();
+  try {
+    define();
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception& error) {
+    throw UserError(fmt::format("equation {}: its text threw: {}", equation_.name, error.what()));
+  }
   std::set<std::string> parameters, fields, sources;
   std::set<std::uint32_t> seen_p, seen_f, seen_s;
   for (const ir::Evolution& evolution : equation_.evolutions) {

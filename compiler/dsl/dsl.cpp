@@ -12,6 +12,13 @@ ir::Equation EquationDefinition::instantiate(const std::vector<std::string>& axe
   return body_(name_, description_, axes);
 }
 
+EquationDefinition EquationDefinition::loaded(std::string file, std::shared_ptr<const void> owner) const {
+  EquationDefinition result = *this;
+  result.file_ = std::move(file);
+  result.owner_ = std::move(owner);
+  return result;
+}
+
 std::vector<std::string> default_axes(int dims) {
   switch (dims) {
     case 1:

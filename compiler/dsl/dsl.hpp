@@ -9,7 +9,8 @@
 #include "compiler/dsl/tensor.hpp"
 #include "compiler/ir/equation.hpp"
 
-/// Defines a function NAME() that returns the EquationDefinition whose body follows.
+/// Defines a function NAME() that returns the EquationDefinition whose body follows. Whoever loads the object
+/// of such a file finds the functions in its section ondula_equations.
 #define EQUATION(NAME, DESCRIPTION)                                                                         \
   namespace {                                                                                               \
   struct NAME##_author final : ::ondula::dsl::Author {                                                      \
@@ -24,5 +25,8 @@
         [](const std::string& name, const std::string& description, const std::vector<std::string>& axes) { \
           return NAME##_author(name, description, axes).finish();                                           \
         }};                                                                                                 \
+  }                                                                                                         \
+  namespace {                                                                                               \
+  [[gnu::used, gnu::section("ondula_equations")]] ::ondula::EquationDefinition (*NAME##_entry)() = &NAME;   \
   }                                                                                                         \
   void NAME##_author::define()

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/export.hpp"
 #include "compiler/ir/equation.hpp"
 
 namespace ondula::dsl {
@@ -14,7 +15,7 @@ namespace ondula::dsl {
 class Author;
 
 /// A scalar, vector or rank-2 tensor over the axes of the instantiation. Plain numbers convert to it.
-class Tensor {
+class ONDULA_API Tensor {
  public:
   Tensor(double number);                                       // NOLINT(google-explicit-constructor)
   Tensor(int number) : Tensor(static_cast<double>(number)) {}  // NOLINT(google-explicit-constructor)
@@ -75,36 +76,36 @@ class TimeDerivative {
 };
 
 /// First and second time derivative; the left sides of evolution equations.
-TimeDerivative dt(const Located& field);
-TimeDerivative dtt(const Located& field);
+ONDULA_API TimeDerivative dt(const Located& field);
+ONDULA_API TimeDerivative dtt(const Located& field);
 
-Tensor operator+(const Located& a, const Located& b);
-Tensor operator-(const Located& a, const Located& b);
-Tensor operator-(const Located& a);
+ONDULA_API Tensor operator+(const Located& a, const Located& b);
+ONDULA_API Tensor operator-(const Located& a, const Located& b);
+ONDULA_API Tensor operator-(const Located& a);
 /// At least one factor must be a scalar.
-Tensor operator*(const Located& a, const Located& b);
+ONDULA_API Tensor operator*(const Located& a, const Located& b);
 /// The divisor must be a scalar.
-Tensor operator/(const Located& a, const Located& b);
+ONDULA_API Tensor operator/(const Located& a, const Located& b);
 
 /// a*a of a scalar.
-Tensor sq(const Located& a);
+ONDULA_API Tensor sq(const Located& a);
 /// Sum of second derivatives along every axis, of a scalar on the nodes.
-Tensor laplacian(const Located& scalar);
+ONDULA_API Tensor laplacian(const Located& scalar);
 /// Scalar -> vector, vector -> rank 2 with component (a, b) = d_b v_a.
-Tensor grad(const Located& tensor);
+ONDULA_API Tensor grad(const Located& tensor);
 /// Vector -> scalar, rank 2 -> vector (div s)_a = sum_b d_b s_ab.
-Tensor div(const Located& tensor);
+ONDULA_API Tensor div(const Located& tensor);
 /// Sum of the diagonal of a rank-2 tensor.
-Tensor trace(const Located& tensor);
+ONDULA_API Tensor trace(const Located& tensor);
 /// Symmetric part (t + t^T)/2 of a rank-2 tensor.
-Tensor sym(const Located& tensor);
+ONDULA_API Tensor sym(const Located& tensor);
 /// The source terms of a field: what a shot's wavelets feed. point source, body force, moment rate.
-Tensor source(const Located& field);
-Tensor force(const Located& field);
-Tensor moment_rate(const Located& field);
+ONDULA_API Tensor source(const Located& field);
+ONDULA_API Tensor force(const Located& field);
+ONDULA_API Tensor moment_rate(const Located& field);
 
 /// The mesh of names an equation's body sees: declarations, constants of the domain, and `evolve`.
-class Author {
+class ONDULA_API Author {
  public:
   Author(std::string name, std::string description, std::vector<std::string> axes);
   Author(const Author&) = delete;

@@ -11,66 +11,24 @@
 #include <clang/Frontend/FrontendOptions.h>
 #include <clang/Frontend/TextDiagnosticPrinter.h>
 #include <llvm-c/Core.h>
-#include <llvm/ADT/SmallString.h>
 #include <llvm/Support/CommandLine.h>
-#include <llvm/Support/ErrorHandling.h>
 #include <llvm/Support/MemoryBuffer.h>
-#include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/VirtualFileSystem.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/TargetParser/Host.h>
-#include <pthread.h>
 
-#include <cfenv>
-#include <csetjmp>
 #include <cstring>
-#include <exception>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
+#include "runtime/clang/job.hpp"
+
 namespace {
 
-/// What a result's `storage` points to.
-struct Output {
-  llvm::SmallString<0> object;
-  std::string log;
-};
-
-/// One compilation: its input, its output, and the way out of a fatal error.
-struct Job {
-  const ondula_clang_request* request = nullptr;
-  Output* output = nullptr;
-  bool succeeded = false;
-  std::string fatal;
-  std::jmp_buf escape;
-};
-
-/// The job this thread compiles, so that LLVM's process-wide handler finds its way back.
-thread_local Job* current_job = nullptr;
-
-/// LLVM would end the process after this. The thread's stack is abandoned instead, and what Clang had
-/// allocated leaks: running destructors in a state LLVM calls fatal could fail again. Threads that are not
-/// ours get LLVM's own treatment.
-void leave_on_fatal_error(void* /*data*/, const char* reason, bool /*diagnostics*/) {
-  if (current_job == nullptr) return;
-  current_job->fatal = reason;
-  std::longjmp(current_job->escape, 1);
-}
-
-void initialise_once() {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    LLVMInitializeX86TargetInfo();
-    LLVMInitializeX86Target();
-    LLVMInitializeX86TargetMC();
-    LLVMInitializeX86AsmPrinter();
-    LLVMInitializeX86AsmParser();
-    llvm::install_fatal_error_handler(leave_on_fatal_error);
-    llvm::install_bad_alloc_error_handler(leave_on_fatal_error);
-  });
-}
+using ondula::clang_module::Output;
+using ondula::clang_module::run_guarded;
 
 /// While one lives, LLVM's loop strength reduction is off: it gives every tap of a stencil a pointer of its
 /// own, which costs a third of the compile time and 5 to 11 % of the speed (measured). There is no switch for
@@ -173,38 +131,6 @@ bool format(const ondula_clang_text& text, Output& output) {
   return true;
 }
 
-void* run_job(void* argument) {
-  auto* job = static_cast<Job*>(argument);
-  current_job = job;
-  const WithoutStrengthReduction plain_addresses;  // out here, since a fatal error jumps over what is inside
-  std::fesetenv(FE_DFL_ENV);  // a thread inherits flushed denormals, and constants are folded here
-  if (setjmp(job->escape) == 0) {
-    try {
-      job->succeeded = compile(*job->request, *job->output);
-    } catch (const std::exception& error) {
-      job->fatal = error.what();
-    } catch (...) {
-      job->fatal = "an unknown exception";
-    }
-  }
-  current_job = nullptr;
-  return nullptr;
-}
-
-/// Runs the job in a thread of its own: deep expressions need more stack than a caller's thread may have
-/// left, and a fatal error abandons a stack.
-bool run_in_thread(Job& job) {
-  constexpr std::size_t stack_bytes = std::size_t{64} << 20;  // reserved, not touched until used
-  pthread_attr_t attributes;
-  if (pthread_attr_init(&attributes) != 0) return false;
-  pthread_t thread = {};
-  bool started = pthread_attr_setstacksize(&attributes, stack_bytes) == 0;
-  started = started && pthread_create(&thread, &attributes, run_job, &job) == 0;
-  pthread_attr_destroy(&attributes);
-  if (started) pthread_join(thread, nullptr);
-  return started;
-}
-
 }  // namespace
 
 extern "C" {
@@ -223,44 +149,13 @@ __attribute__((visibility("default"))) const char* ondula_clang_version(void) {
 
 __attribute__((visibility("default"))) void ondula_clang_compile(const ondula_clang_request* request,
                                                                  ondula_clang_result* result) {
-  *result = {};
-  try {
-    initialise_once();
-    auto output = std::make_unique<Output>();
-    auto job = std::make_unique<Job>();
-    job->request = request;
-    job->output = output.get();
-    if (!run_in_thread(*job)) job->fatal = "no thread could be started for the compiler";
-    if (!job->fatal.empty()) output->log += "fatal error in the compiler: " + job->fatal + "\n";
-    result->succeeded = job->succeeded && job->fatal.empty() ? 1 : 0;
-    result->object = output->object.data();
-    result->object_size = result->succeeded ? output->object.size() : 0;
-    result->log = output->log.c_str();
-    result->log_size = output->log.size();
-    result->storage = output.release();
-  } catch (...) {
-    *result = {};
-    result->log = "out of memory in the compiler\n";
-    result->log_size = std::strlen(result->log);
-  }
+  const WithoutStrengthReduction plain_addresses;  // out here, since a fatal error jumps over what is inside
+  run_guarded(result, [request](Output& output) { return compile(*request, output); });
 }
 
 __attribute__((visibility("default"))) void ondula_clang_format(const ondula_clang_text* text,
                                                                 ondula_clang_result* result) {
-  *result = {};
-  try {
-    auto output = std::make_unique<Output>();
-    result->succeeded = format(*text, *output) ? 1 : 0;
-    result->object = output->object.data();
-    result->object_size = output->object.size();
-    result->log = output->log.c_str();
-    result->log_size = output->log.size();
-    result->storage = output.release();
-  } catch (...) {
-    *result = {};
-    result->log = "out of memory in the formatter\n";
-    result->log_size = std::strlen(result->log);
-  }
+  run_guarded(result, [text](Output& output) { return format(*text, output); });
 }
 
 __attribute__((visibility("default"))) void ondula_clang_release(ondula_clang_result* result) {

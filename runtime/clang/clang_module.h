@@ -9,7 +9,7 @@ extern "C" {
 #endif
 
 /** Changes whenever a struct or a function of this header does. */
-#define ONDULA_CLANG_INTERFACE 2
+#define ONDULA_CLANG_INTERFACE 3
 
 /** What to compile. Everything stays the caller's, and is only read during the call. */
 struct ondula_clang_request {
@@ -28,8 +28,10 @@ struct ondula_clang_result {
   size_t object_size; /**< bytes of object */
   const char*
       log; /**< the compiler's diagnostics with line numbers, zero-terminated; empty when it had none */
-  size_t log_size; /**< bytes of log */
-  void* storage;   /**< the module's own */
+  size_t log_size;          /**< bytes of log */
+  const char* dependencies; /**< of ondula_clang_build: the files included that are not the system's, a line
+                               each; else empty */
+  void* storage;            /**< the module's own */
 };
 
 /** A text, and its name, whose end tells the language. They stay the caller's. */
@@ -39,10 +41,21 @@ struct ondula_clang_text {
   size_t text_size; /**< bytes of text */
 };
 
+/** A C++ file as its author wrote it. */
+struct ondula_clang_program {
+  struct ondula_clang_text file; /**< its path, and what it holds; what it includes is looked for beside it */
+  const struct ondula_clang_text*
+      headers;                  /**< Ondula's own, by the names that go between angles: "ondula/dsl.hpp" */
+  size_t header_count;          /**< how many headers */
+  const char* const* arguments; /**< more arguments, of the `clang` driver */
+  size_t argument_count;        /**< how many arguments */
+};
+
 /** The signatures under which the functions below are looked up. */
 typedef int ondula_clang_interface_function(void);
 typedef const char* ondula_clang_version_function(void);
 typedef void ondula_clang_compile_function(const struct ondula_clang_request*, struct ondula_clang_result*);
+typedef void ondula_clang_build_function(const struct ondula_clang_program*, struct ondula_clang_result*);
 typedef void ondula_clang_format_function(const struct ondula_clang_text*, struct ondula_clang_result*);
 typedef void ondula_clang_release_function(struct ondula_clang_result*);
 
@@ -55,6 +68,10 @@ const char* ondula_clang_version(void);
 /** Compiles. May be called from many threads at once; prints nothing and never ends the process: LLVM's fatal
  * errors come back in the log. The caller's floating-point state plays no part. */
 void ondula_clang_compile(const struct ondula_clang_request* request, struct ondula_clang_result* result);
+
+/** Compiles a C++ program's file with Clang's own headers and the system's. Diagnostics show the author's
+ * lines. From any thread. */
+void ondula_clang_build(const struct ondula_clang_program* program, struct ondula_clang_result* result);
 
 /** Lays a text out as clang-format does in Ondula's style; `object` holds it where that
  * succeeded. From any thread. */

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <sstream>
 
 #include "compiler/error.hpp"
 #include "runtime/clang/clang_version.h"
@@ -101,6 +102,7 @@ ClangLibrary::ClangLibrary(ClangStatus& status) {
   const auto interface = reinterpret_cast<ondula_clang_interface_function*>(find("ondula_clang_interface"));
   const auto version = reinterpret_cast<ondula_clang_version_function*>(find("ondula_clang_version"));
   compile_ = reinterpret_cast<ondula_clang_compile_function*>(find("ondula_clang_compile"));
+  build_ = reinterpret_cast<ondula_clang_build_function*>(find("ondula_clang_build"));
   format_ = reinterpret_cast<ondula_clang_format_function*>(find("ondula_clang_format"));
   release_ = reinterpret_cast<ondula_clang_release_function*>(find("ondula_clang_release"));
   if (!status.problem.empty()) return;
@@ -121,22 +123,52 @@ ClangLibrary::ClangLibrary() {
   if (!status.usable) throw RuntimeError(status.problem);
 }
 
+namespace {
+
+std::vector<const char*> pointers_to(const std::vector<std::string>& texts) {
+  std::vector<const char*> pointers;
+  pointers.reserve(texts.size());
+  for (const std::string& text : texts) pointers.push_back(text.c_str());
+  return pointers;
+}
+
+ClangLibrary::Compiled taken(const ondula_clang_result& result) {
+  ClangLibrary::Compiled compiled;
+  compiled.succeeded = result.succeeded != 0;
+  const auto* object = reinterpret_cast<const std::byte*>(result.object);
+  if (result.object_size > 0) compiled.object.assign(object, object + result.object_size);
+  compiled.log.assign(result.log, result.log_size);
+  std::istringstream names(result.dependencies != nullptr ? result.dependencies : "");
+  for (std::string name; std::getline(names, name);) compiled.dependencies.push_back(name);
+  return compiled;
+}
+
+}  // namespace
+
 ClangLibrary::Compiled ClangLibrary::compile(const std::string& name, const std::string& text,
                                              const std::vector<std::string>& arguments) const {
-  std::vector<const char*> pointers;
-  pointers.reserve(arguments.size());
-  for (const std::string& argument : arguments) pointers.push_back(argument.c_str());
+  const std::vector<const char*> pointers = pointers_to(arguments);
   const ondula_clang_request request = {name.c_str(), text.data(), text.size(), pointers.data(),
                                         pointers.size()};
   ondula_clang_result result = {};
   compile_(&request, &result);
   const std::unique_ptr<ondula_clang_result, ondula_clang_release_function*> owner(&result, release_);
-  Compiled compiled;
-  compiled.succeeded = result.succeeded != 0;
-  const auto* object = reinterpret_cast<const std::byte*>(result.object);
-  if (result.object_size > 0) compiled.object.assign(object, object + result.object_size);
-  compiled.log.assign(result.log, result.log_size);
-  return compiled;
+  return taken(result);
+}
+
+ClangLibrary::Compiled ClangLibrary::build(const std::string& path, const std::string& text,
+                                           const std::vector<Header>& headers,
+                                           const std::vector<std::string>& arguments) const {
+  const std::vector<const char*> pointers = pointers_to(arguments);
+  std::vector<ondula_clang_text> texts;
+  for (const Header& header : headers)
+    texts.push_back({header.name.c_str(), header.text.data(), header.text.size()});
+  const ondula_clang_program program = {
+      {path.c_str(), text.data(), text.size()}, texts.data(), texts.size(), pointers.data(), pointers.size()};
+  ondula_clang_result result = {};
+  build_(&program, &result);
+  const std::unique_ptr<ondula_clang_result, ondula_clang_release_function*> owner(&result, release_);
+  return taken(result);
 }
 
 std::string ClangLibrary::format(const std::string& name, const std::string& text) const {

@@ -36,6 +36,11 @@ class ClangLibrary {
     bool succeeded = false;
     std::vector<std::byte> object;
     std::string log;
+    std::vector<std::string> dependencies;  ///< of build(): files included, none of the system's
+  };
+  /// A header of Ondula's by the name that goes between angles, "ondula/dsl.hpp".
+  struct Header {
+    std::string name, text;
   };
 
   /// Opens the module. Throws RuntimeError saying what is missing and where it was looked for.
@@ -45,6 +50,10 @@ class ClangLibrary {
   /// thread.
   Compiled compile(const std::string& name, const std::string& text,
                    const std::vector<std::string>& arguments) const;
+  /// Compiles a C++ file that its author wrote, `path`, with `headers` and those of Clang and the system;
+  /// `arguments` are the `clang` driver's. From any thread.
+  Compiled build(const std::string& path, const std::string& text, const std::vector<Header>& headers,
+                 const std::vector<std::string>& arguments) const;
   /// `text` as clang-format lays it out in the house's style; `name`'s end tells the language. Throws
   /// RuntimeError where the formatter gives up.
   std::string format(const std::string& name, const std::string& text) const;
@@ -59,6 +68,7 @@ class ClangLibrary {
   std::string path_;
   std::string version_;
   ondula_clang_compile_function* compile_ = nullptr;
+  ondula_clang_build_function* build_ = nullptr;
   ondula_clang_format_function* format_ = nullptr;
   ondula_clang_release_function* release_ = nullptr;
 };

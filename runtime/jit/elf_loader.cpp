@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/jit/elf_loader.hpp"
 
+#include <cxxabi.h>
 #include <elf.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -10,16 +11,30 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <limits>
+#include <memory>
 #include <string_view>
 #include <vector>
 
 #include "compiler/error.hpp"
 #include "runtime/jit/elf_symbols.hpp"
 
+extern "C" {
+// Of the compiler's support library: the unwinder, and objects with static storage.
+void __register_frame(void*);
+void __deregister_frame(void*);
+void __cxa_finalize(void*);
+}
+
 namespace ondula::jit {
 namespace {
+
+constexpr const char* unwind_section = ".eh_frame";
+constexpr const char* initialisers = ".init_array";
+constexpr const char* module_handle = "__dso_handle";
 
 [[noreturn]] void refuse(const std::string& reason) { throw InternalError("kernel object: " + reason); }
 
@@ -78,6 +93,13 @@ struct Target {
   std::byte* slot = nullptr;        ///< the value, for accesses through a global offset table
 };
 
+std::string readable(const std::string& name) {
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> text(
+      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), std::free);
+  return status == 0 && text ? text.get() : name;
+}
+
 constexpr std::size_t trampoline_bytes = 16;  // jmp *slot(%rip), padded; its slot lies in the constants
 
 std::size_t round_up(std::size_t value, std::size_t to) { return (value + to - 1) / to * to; }
@@ -85,8 +107,9 @@ std::size_t round_up(std::size_t value, std::size_t to) { return (value + to - 1
 /// Builds one image: read, lay out, copy, relocate.
 class Builder {
  public:
-  Builder(std::span<const std::byte> object, const std::map<std::string, void*>& more)
-      : reader_(object), page_(sysconf(_SC_PAGESIZE)), more_(more) {
+  Builder(std::span<const std::byte> object, const std::map<std::string, void*>& more,
+          const ElfProgram* program)
+      : reader_(object), page_(sysconf(_SC_PAGESIZE)), more_(more), program_(program) {
     read_sections();
     read_symbols();
     lay_out();
@@ -126,6 +149,24 @@ class Builder {
     return names;
   }
 
+  /// Tables of static initialisers; those of a priority have a number behind the name, and come first.
+  std::vector<std::span<std::byte>> starting() const {
+    std::multimap<std::string, std::span<std::byte>> numbered;
+    std::vector<std::span<std::byte>> plain, all;
+    for (const Section& section : sections_) {
+      const std::string name = section.address == nullptr ? "" : section_name(section);
+      if (!name.starts_with(initialisers)) continue;
+      const std::span<std::byte> table(section.address, section.header.sh_size);
+      if (name == initialisers)
+        plain.push_back(table);
+      else
+        numbered.emplace(name, table);
+    }
+    for (const auto& [name, table] : numbered) all.push_back(table);
+    all.insert(all.end(), plain.begin(), plain.end());
+    return all;
+  }
+
   std::map<std::string, std::span<std::byte>> loaded() const {
     std::map<std::string, std::span<std::byte>> found;
     for (const Section& section : sections_)
@@ -141,6 +182,10 @@ class Builder {
   void resolve_symbols();
   void relocate(const Elf64_Shdr& table);
   void apply(const Elf64_Rela& entry, Section& section);
+  std::uint64_t external(const std::string& name, bool weak) const;
+  std::string section_name(const Section& section) const {
+    return name_at(section_names_, section.header.sh_name);
+  }
 
   Reader reader_;
   std::size_t page_;
@@ -149,6 +194,7 @@ class Builder {
   std::vector<Elf64_Sym> symbols_;
   std::span<const std::byte> strings_, section_names_;
   const std::map<std::string, void*>& more_;
+  const ElfProgram* program_;  ///< null: a kernel's
   std::vector<Target> targets_;
   std::size_t begin_[protections + 1] = {};  ///< where each kind of page starts, and the total
   std::size_t trampolines_ = 0, slots_ = 0;  ///< their offsets inside the code and the constants
@@ -166,9 +212,13 @@ void Builder::read_sections() {
        reader_.table<Elf64_Shdr>(header.e_shoff, header.e_shnum, "the section table")) {
     Section& added = sections_.emplace_back(Section{section});
     if ((section.sh_flags & SHF_ALLOC) == 0) continue;
-    if ((section.sh_flags & SHF_TLS) != 0) refuse("thread-local data");
-    if (section.sh_type == SHT_INIT_ARRAY || section.sh_type == SHT_FINI_ARRAY ||
-        section.sh_type == SHT_PREINIT_ARRAY)
+    if ((section.sh_flags & SHF_TLS) != 0) {
+      if (program_ != nullptr)
+        throw UserError(program_->name + ": thread_local variables are not supported in an equation's file");
+      refuse("thread-local data");
+    }
+    if (program_ == nullptr && (section.sh_type == SHT_INIT_ARRAY || section.sh_type == SHT_FINI_ARRAY ||
+                                section.sh_type == SHT_PREINIT_ARRAY))
       refuse("code that runs on loading (static constructors)");
     const bool executable = (section.sh_flags & SHF_EXECINSTR) != 0,
                writable = (section.sh_flags & SHF_WRITE) != 0;
@@ -206,6 +256,8 @@ void Builder::lay_out() {
     std::size_t& used = end[section.protection];
     section.offset = round_up(used, alignment);
     used = section.offset + header.sh_size;
+    // The unwinder reads up to a zero, which a linker would have added.
+    if (program_ != nullptr && section_name(section) == unwind_section) used += sizeof(std::uint32_t);
     if (used > most) refuse("more than 1 GiB of code or data");
   }
   trampolines_ = round_up(end[code], trampoline_bytes);
@@ -227,11 +279,7 @@ void Builder::resolve_symbols() {
       target.external = true;
       if (i == 0) continue;  // the table's first entry stands for no symbol
       const std::string name = name_at(strings_, symbol.st_name);
-      const auto given = more_.find(name);
-      target.value =
-          reinterpret_cast<std::uint64_t>(given != more_.end() ? given->second : external_symbol(name));
-      if (target.value == 0)
-        refuse(fmt::format("undefined symbol '{}': kernels may call {}", name, external_names()));
+      target.value = external(name, ELF64_ST_BIND(symbol.st_info) == STB_WEAK);
     } else if (symbol.st_shndx == SHN_ABS) {
       target.value = symbol.st_value;
     } else {
@@ -249,6 +297,25 @@ void Builder::resolve_symbols() {
     std::memcpy(target.trampoline, jump, sizeof jump);
     std::memcpy(target.trampoline + sizeof jump, &distance, sizeof distance);
   }
+}
+
+std::uint64_t Builder::external(const std::string& name, bool weak) const {
+  const auto given = more_.find(name);
+  if (given != more_.end()) return reinterpret_cast<std::uint64_t>(given->second);
+  if (program_ == nullptr) {
+    void* const known = external_symbol(name);
+    if (known == nullptr)
+      refuse(fmt::format("undefined symbol '{}': kernels may call {}", name, external_names()));
+    return reinterpret_cast<std::uint64_t>(known);
+  }
+  if (name == module_handle) return reinterpret_cast<std::uint64_t>(base_);
+  void* const known = program_->resolve(name);
+  if (known == nullptr && !weak)
+    throw UserError(
+        fmt::format("{}: {} is declared and nowhere defined: an equation's file may call what it "
+                    "defines, the C++ standard library, and Ondula's DSL",
+                    program_->name, readable(name)));
+  return reinterpret_cast<std::uint64_t>(known);
 }
 
 void Builder::relocate(const Elf64_Shdr& table) {
@@ -269,7 +336,7 @@ void Builder::apply(const Elf64_Rela& entry, Section& section) {
     refuse(fmt::format("a relocation at {} lies outside its section of {} bytes", entry.r_offset, room));
   if (index >= targets_.size()) refuse(fmt::format("a relocation to symbol {}", index));
   const Target& target = targets_[index];
-  if (target.value == 0 && index != 0)
+  if (target.value == 0 && index != 0 && !(program_ != nullptr && target.external))
     refuse(fmt::format("a relocation to symbol {}, which is not loaded", index));
 
   std::byte* place = section.address + entry.r_offset;
@@ -309,26 +376,74 @@ void Builder::apply(const Elf64_Rela& entry, Section& section) {
 }  // namespace
 
 ElfImage::ElfImage(std::span<const std::byte> object, const std::map<std::string, void*>& more) {
-  Builder builder(object, more);
+  load(object, more, nullptr);
+}
+
+ElfImage::ElfImage(std::span<const std::byte> object, const ElfProgram& program) {
+  load(object, {}, &program);
+  try {
+    initialise();
+  } catch (...) {
+    // What was thrown may be of the image's own types, which go with it.
+    std::string what = "something that is no std::exception";
+    try {
+      throw;
+    } catch (const std::exception& error) {
+      what = error.what();
+    } catch (...) {
+    }
+    retire();
+    munmap(base_, size_);
+    throw UserError(fmt::format("{}: a static initialiser threw: {}", program.name, what));
+  }
+}
+
+void ElfImage::load(std::span<const std::byte> object, const std::map<std::string, void*>& more,
+                    const ElfProgram* program) {
+  Builder builder(object, more, program);
   size_ = builder.size();
   if (size_ == 0) refuse("nothing to load");
   void* mapped = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapped == MAP_FAILED)
     throw RuntimeError(
-        fmt::format("mmap of {} bytes for kernel code failed: {}", size_, std::strerror(errno)));
+        fmt::format("mmap of {} bytes for compiled code failed: {}", size_, std::strerror(errno)));
   base_ = static_cast<std::byte*>(mapped);
   try {
     builder.fill(base_);
     builder.protect();
     symbols_ = builder.exported();
     sections_ = builder.loaded();
+    starts_ = builder.starting();
   } catch (...) {
     munmap(base_, size_);
     throw;
   }
 }
 
-ElfImage::~ElfImage() { munmap(base_, size_); }
+void ElfImage::initialise() {
+  program_ = true;
+  const std::span<std::byte> unwind = section(unwind_section);
+  if (!unwind.empty()) __register_frame(unwind.data());
+  for (const std::span<std::byte> table : starts_) {
+    for (std::size_t at = 0; at + sizeof(void*) <= table.size(); at += sizeof(void*)) {
+      void (*function)(int, char**, char**) = nullptr;
+      std::memcpy(&function, table.data() + at, sizeof function);
+      if (function != nullptr) function(0, nullptr, nullptr);
+    }
+  }
+}
+
+void ElfImage::retire() noexcept {
+  if (!program_) return;
+  __cxa_finalize(base_);
+  const std::span<std::byte> unwind = section(unwind_section);
+  if (!unwind.empty()) __deregister_frame(unwind.data());
+}
+
+ElfImage::~ElfImage() {
+  retire();
+  munmap(base_, size_);
+}
 
 std::span<std::byte> ElfImage::section(const std::string& name) const {
   const auto found = sections_.find(name);

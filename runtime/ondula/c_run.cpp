@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-#include "equations/equations.hpp"
+#include "runtime/equation_file.hpp"
 #include "runtime/ondula/c_handles.hpp"
 
 using namespace ondula;
@@ -42,7 +42,7 @@ ondula_status ondula_propagator_create(const char* equation, const ondula_grid* 
                                        ondula_error** error) {
   return guarded(error, [&] {
     given(propagator, "propagator") = nullptr;
-    const EquationDefinition definition = equations::find(text(equation, "equation"));
+    const EquationDefinition definition = find_equation(text(equation, "equation"));
     Propagator made(definition, given(grid, "grid").value, given(options, "options").value);
     *propagator = std::make_unique<ondula_propagator>(ondula_propagator{std::move(made)}).release();
   });

@@ -13,6 +13,7 @@
 #include "compiler/error.hpp"
 #include "equations/equations.hpp"
 #include "runtime/array_view.hpp"
+#include "runtime/equation_file.hpp"
 #include "runtime/gradient.hpp"
 #include "runtime/misfit.hpp"
 #include "runtime/moment.hpp"

@@ -13,12 +13,11 @@ from pathlib import Path
 INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 
 
-def main():
-    root, output, headers = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3:]
+def published(root, headers):
+    """The name of each header in the folder `ondula`, and its text."""
     names = {header: f"ondula/{Path(header).name}" for header in headers}
     if len(set(names.values())) < len(names):
         sys.exit(f"publish.py: two public headers have one name: {', '.join(sorted(headers))}")
-    output.mkdir(parents=True, exist_ok=True)
     for header in headers:
         text = (root / header).read_text(encoding="utf-8")
 
@@ -27,7 +26,15 @@ def main():
                 sys.exit(f"publish.py: {header} is public and includes {match[1]}, which is not")
             return f'#include "{names[match[1]]}"'
 
-        (output / Path(header).name).write_text(INCLUDE.sub(renamed, text), encoding="utf-8")
+        yield Path(header).name, INCLUDE.sub(renamed, text)
 
 
-main()
+def main():
+    root, output, headers = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3:]
+    output.mkdir(parents=True, exist_ok=True)
+    for name, text in published(root, headers):
+        (output / name).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
