@@ -155,7 +155,7 @@ bool is_code(const std::string& name) {
 
 CLI::App* add_generate_command(CLI::App& program, GenerateCommand& command) {
   CLI::App* generate = program.add_subcommand(
-      "generate", "standalone kernel sources with a header, an example and its numbers");
+      "generate", "standalone sources of a step and a step back, with an example and its numbers");
   generate->add_option("EQ", command.equation, "an equation's name (`ondula list`)")->required();
   generate->add_option("--dims", command.dims, "1, 2 or 3")->capture_default_str();
   generate->add_option("--order", command.order, "accuracy of the stencils: 2, 4, ... 16")
