@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <regex>
 #include <system_error>
 
 #include "compiler/emit/standalone.hpp"
@@ -61,11 +62,44 @@ void check_directory(const GenerateCommand& command) {
   }
 }
 
-/// The updates of a step as the time discretisation leaves them, for people.
-std::vector<std::string> equations(const passes::Compilation& compilation) {
+/// The place of the parenthesis that closes the one at `open`.
+std::size_t closing(const std::string& text, std::size_t open) {
+  int depth = 0;
+  for (std::size_t at = open; at < text.size(); ++at) {
+    if (text[at] == '(') ++depth;
+    if (text[at] == ')' && --depth == 0) return at;
+  }
+  return text.size();
+}
+
+/// Without what stands in a coefficient's place on free surfaces, with differences as such, in lines that
+/// fit.
+std::string readable(std::string line) {
+  const std::string surface = "surface(";
+  for (std::size_t at = 0; (at = line.find(surface)) != std::string::npos;) {
+    const std::size_t end = closing(line, at + surface.size() - 1), other = line.find(" | ", at);
+    line.replace(at, end + 1 - at,
+                 line.substr(at + surface.size() - 1, other - at - surface.size() + 1) + ")");
+  }
+  line = std::regex_replace(line, std::regex(R"(\+ \(-1\)\*)"), "- ");
+  line = std::regex_replace(line, std::regex(R"(\+ \(-(\d+)\)\*)"), "- $1*");
+  std::string lines;
+  while (line.size() > 96) {
+    const std::size_t sum = line.rfind(" + ", 96), difference = line.rfind(" - ", 96);
+    const std::size_t cut =
+        std::max(sum == std::string::npos ? 0 : sum, difference == std::string::npos ? 0 : difference);
+    if (cut < 12) break;
+    lines += line.substr(0, cut) + "\n//         ";
+    line.erase(0, cut + 1);
+  }
+  return lines + line;
+}
+
+/// The updates of a step as pass `name` leaves them, for people.
+std::vector<std::string> equations(const passes::Compilation& compilation, const std::string& name) {
   std::vector<std::string> lines;
   for (const passes::PassRecord& pass : compilation.passes) {
-    if (pass.name != "discretize_time") continue;
+    if (pass.name != name) continue;
     std::size_t begin = 0;
     for (std::size_t end = 0; (end = pass.listing.find('\n', begin)) != std::string::npos; begin = end + 1) {
       std::string line = pass.listing.substr(begin, end - begin);
@@ -73,13 +107,18 @@ std::vector<std::string> equations(const passes::Compilation& compilation) {
       if (!line.starts_with(head)) continue;
       line.erase(0, head.size());
       if (line.ends_with(tail)) line.resize(line.size() - tail.size());
-      lines.push_back(std::move(line));
+      lines.push_back(readable(std::move(line)));
     }
   }
   return lines;
 }
 
-std::vector<emit::StandaloneFile> sources(const GenerateCommand& command) {
+struct Generated {
+  std::vector<emit::StandaloneFile> files;
+  std::string no_reverse;  ///< why there is no step back; empty where there is one
+};
+
+Generated sources(const GenerateCommand& command) {
   const EquationDefinition definition = equation_of(command.equation);
   const emit::Real real = real_of(command.dtype);
   const bool cuda = command.backend == "cuda";
@@ -88,15 +127,24 @@ std::vector<emit::StandaloneFile> sources(const GenerateCommand& command) {
   options.order = command.order;
   options.dumps = true;
   options.target = cuda ? passes::Target::cuda : passes::Target::host;
-  const passes::Compilation compilation = passes::compile(definition, options);
-  emit::StandaloneCase example = emit::standalone_case(compilation.kernels.program);
-  example.values = standalone_values(compilation, example);
-  const emit::StandaloneNames names{command.prefix, jit::ondula_version(), equations(compilation)};
-  if (!cuda) return emit::standalone_host(compilation.kernels, real, names, example);
+  const passes::ReversibleCompilation both = passes::compile_reversible(definition, options);
+  const passes::Compilation& forward = both.forward;
+  emit::StandaloneCase example = emit::standalone_case(forward.kernels.program);
+  example.values = standalone_values(forward, example);
+  emit::StandaloneNames names{
+      command.prefix, jit::ondula_version(), equations(forward, "discretize_time"), {}, both.no_reverse};
+  if (both.reverse) names.reversed = equations(*both.reverse, "reversed_step");
+  if (!cuda) {
+    const ir::KernelSet* const back = both.reverse ? &both.reverse->kernels : nullptr;
+    return {emit::standalone_host(forward.kernels, back, real, names, example), both.no_reverse};
+  }
   const auto architecture = jit::parse_architecture(command.arch.empty() ? "sm_90" : command.arch);
-  const int element = real == emit::Real::float32 ? 4 : 8;
-  return emit::standalone_cuda(
-      passes::cuda_schedule(compilation.kernels, {architecture.number(), element, 64}), real, names, example);
+  const ir::CudaTarget target{architecture.number(), real == emit::Real::float32 ? 4 : 8, 64};
+  std::optional<ir::CudaProgram> back;
+  if (both.reverse) back = passes::cuda_schedule(both.reverse->kernels, target);
+  return {emit::standalone_cuda(passes::cuda_schedule(forward.kernels, target), back ? &*back : nullptr, real,
+                                names, example),
+          both.no_reverse};
 }
 
 bool is_code(const std::string& name) {
@@ -107,7 +155,7 @@ bool is_code(const std::string& name) {
 
 CLI::App* add_generate_command(CLI::App& program, GenerateCommand& command) {
   CLI::App* generate = program.add_subcommand(
-      "generate", "standalone kernel sources with a header, an example and its numbers");
+      "generate", "standalone sources of a step and a step back, with an example and its numbers");
   generate->add_option("EQ", command.equation, "an equation's name (`ondula list`)")->required();
   generate->add_option("--dims", command.dims, "1, 2 or 3")->capture_default_str();
   generate->add_option("--order", command.order, "accuracy of the stencils: 2, 4, ... 16")
@@ -129,7 +177,8 @@ CLI::App* add_generate_command(CLI::App& program, GenerateCommand& command) {
 void generate_sources(const GenerateCommand& command) {
   check_options(command);
   check_directory(command);
-  std::vector<emit::StandaloneFile> files = sources(command);
+  Generated generated = sources(command);
+  std::vector<emit::StandaloneFile>& files = generated.files;
   const jit::ClangStatus clang = jit::inspect_clang();
   if (clang.usable) {
     const jit::ClangLibrary library;
@@ -148,6 +197,11 @@ void generate_sources(const GenerateCommand& command) {
     io::write_text(path, file.text, command.existing);
     answer["files"].push_back(file.name);
     if (!command.voice.json && !command.voice.quiet) fmt::print("{}\n", path);
+  }
+  if (!generated.no_reverse.empty()) {
+    answer["no_reverse"] = generated.no_reverse;
+    if (!command.voice.json && !command.voice.quiet)
+      fmt::print("no step back is written: {}\n", generated.no_reverse);
   }
   if (command.voice.json) fmt::print("{}\n", answer.dump(2));
   if (!clang.usable && !command.voice.quiet)

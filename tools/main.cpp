@@ -22,6 +22,7 @@
 #include "tools/check_failed.hpp"
 #include "tools/doctor.hpp"
 #include "tools/estimate.hpp"
+#include "tools/excerpt.hpp"
 #include "tools/explain.hpp"
 #include "tools/generate.hpp"
 #include "tools/gradient.hpp"
@@ -47,7 +48,7 @@ enum Status : int {
 /// The error in one paragraph on stderr, and on stdout as JSON where that was asked for.
 int fail(Status status, const std::string& message, bool json) {
   std::fflush(stdout);
-  fmt::print(stderr, "ondula: {}\n", message);
+  fmt::print(stderr, "ondula: {}\n{}", message, excerpt(message));
   if (json) fmt::print("{}\n", nlohmann::ordered_json{{"error", message}, {"status", int(status)}}.dump(2));
   return status;
 }

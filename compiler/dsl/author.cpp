@@ -33,7 +33,9 @@ std::string printed(std::string name) {
   return name;
 }
 
-ir::Location location(const std::source_location& where) { return {where.file_name(), where.line()}; }
+ir::Location location(const std::source_location& where) {
+  return {where.file_name(), where.line(), where.column()};
+}
 
 }  // namespace
 
@@ -69,8 +71,7 @@ Author::Author(std::string name, std::string description, std::vector<std::strin
 }
 
 void Author::fail(const std::source_location& where, const std::string& what) const {
-  throw UserError(
-      fmt::format("{}:{}: equation {}: {}", where.file_name(), where.line(), equation_.name, what));
+  throw UserError(fmt::format("{}: equation {}: {}", location(where).text(), equation_.name, what));
 }
 
 void Author::declare(const std::string& name, std::source_location where) {

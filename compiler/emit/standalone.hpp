@@ -1,5 +1,5 @@
-// standalone: an equation's forward kernels as sources that need nothing of ours to compile or run.
-// SPDX-License-Identifier: MIT
+// standalone: an equation's forward kernels, and those of its step back, as sources that need nothing of ours
+// to compile or run. SPDX-License-Identifier: MIT
 #pragma once
 
 #include <string>
@@ -17,6 +17,8 @@ struct StandaloneNames {
   std::string prefix;                  ///< before every external name; may be empty
   std::string version;                 ///< of the program that writes the sources
   std::vector<std::string> equations;  ///< what a step computes, a line each, for people
+  std::vector<std::string> reversed;   ///< what a step back computes
+  std::string no_reverse;              ///< why there is none, where there is none
 };
 
 /// One file of the set.
@@ -26,13 +28,16 @@ struct StandaloneFile {
 };
 
 /// Header, kernels, set-up, example, CMakeLists.txt, README.md and manifest.json of a forward program for the
-/// host, in C++17 behind a C header. Throws UserError where the equation needs what these sources cannot
-/// express.
-std::vector<StandaloneFile> standalone_host(const ir::KernelSet& set, Real real, const StandaloneNames& names,
+/// host, in C++17 behind a C header; with kernels and ring of its step back, where `reverse` is not null:
+/// both as passes::compile_reversible gives them. Throws UserError where the equation needs what these
+/// sources cannot express.
+std::vector<StandaloneFile> standalone_host(const ir::KernelSet& forward, const ir::KernelSet* reverse,
+                                            Real real, const StandaloneNames& names,
                                             const StandaloneCase& example);
 
 /// The same in CUDA C++: kernels for both widths of indices, of which the launchers choose by the grid.
-std::vector<StandaloneFile> standalone_cuda(const ir::CudaProgram& program, Real real,
-                                            const StandaloneNames& names, const StandaloneCase& example);
+std::vector<StandaloneFile> standalone_cuda(const ir::CudaProgram& forward, const ir::CudaProgram* reverse,
+                                            Real real, const StandaloneNames& names,
+                                            const StandaloneCase& example);
 
 }  // namespace ondula::emit

@@ -29,9 +29,9 @@ int rank(const StandaloneArray& array) {
   return array.is_coefficient() ? 1 : 0;
 }
 
-/// Every array that the kernels take, each once; those of a kind in the order of the kernels' arguments.
-std::vector<StandaloneArray> arrays_of(const ir::KernelSet& set) {
-  std::vector<StandaloneArray> arrays;
+/// Adds every array that the kernels take and that is not there yet; those of a kind in the order of the
+/// kernels' arguments.
+void add_arrays(const ir::KernelSet& set, std::vector<StandaloneArray>& arrays) {
   for (const ir::Kernel& kernel : set.kernels) {
     for (const ir::ArrayArgument& a : kernel.arrays) {
       const auto known = std::find_if(arrays.begin(), arrays.end(), [&](const StandaloneArray& other) {
@@ -51,7 +51,15 @@ std::vector<StandaloneArray> arrays_of(const ir::KernelSet& set) {
   }
   std::stable_sort(arrays.begin(), arrays.end(),
                    [](const StandaloneArray& a, const StandaloneArray& b) { return rank(a) < rank(b); });
-  return arrays;
+}
+
+/// Adds what has another name than all that is there.
+template <class Named>
+void add_named(const std::vector<Named>& from, std::vector<Named>& to) {
+  for (const Named& one : from) {
+    const bool known = std::any_of(to.begin(), to.end(), [&](const Named& n) { return n.name == one.name; });
+    if (!known) to.push_back(one);
+  }
 }
 
 std::vector<StandalonePart> parts_of(const ir::KernelSet& set) {
@@ -70,6 +78,10 @@ std::vector<StandalonePart> parts_of(const ir::KernelSet& set) {
       part.injection = stage.operation;
       parts.push_back(part);
     }
+    if (const auto* ring = std::get_if<ir::Ring>(&operation)) {
+      if (parts.empty() || parts.back().rings.empty()) parts.push_back(part);
+      parts.back().rings.push_back(*ring);
+    }
     if (const auto* halo = std::get_if<ir::Halo>(&operation)) {
       if (parts.empty() || parts.back().images.empty()) parts.push_back(part);
       parts.back().images.push_back(halo->field);
@@ -80,15 +92,52 @@ std::vector<StandalonePart> parts_of(const ir::KernelSet& set) {
 
 }  // namespace
 
-StandaloneContext::StandaloneContext(const ir::KernelSet& kernels, const ir::CudaProgram* program, Real type,
+StandaloneStep::StandaloneStep(const ir::KernelSet& kernels, const ir::CudaProgram* program)
+    : set(kernels), cuda(program), parts(parts_of(kernels)) {}
+
+const ir::Injection& StandaloneStep::injection(int operation) const {
+  return std::get<ir::Injection>(program().operations[static_cast<std::size_t>(operation)]);
+}
+
+std::vector<std::string> StandaloneStep::imaged() const {
+  std::vector<std::string> fields;
+  for (const StandalonePart& part : parts)
+    fields.insert(fields.end(), part.images.begin(), part.images.end());
+  return fields;
+}
+
+std::vector<ir::Ring> StandaloneStep::rings() const {
+  std::vector<ir::Ring> all;
+  for (const StandalonePart& part : parts) all.insert(all.end(), part.rings.begin(), part.rings.end());
+  return all;
+}
+
+bool StandaloneStep::takes_off(const ir::Program& forward, const ir::Injection& injection) const {
+  for (const ir::Operation& operation : forward.operations) {
+    const auto* other = std::get_if<ir::Injection>(&operation);
+    if (other == nullptr || other->field != injection.field || other->source != injection.source) continue;
+    if (injection.factor == other->factor) return false;
+    if (injection.factor == forward.pool->negate(other->factor)) return true;
+    break;
+  }
+  throw InternalError("a step back takes back what no source of " + injection.source + " gave");
+}
+
+StandaloneContext::StandaloneContext(StandaloneStep there, std::optional<StandaloneStep> back, Real type,
                                      const StandaloneNames& called, const StandaloneCase& small)
-    : set(kernels),
-      cuda(program),
-      real(type),
-      names(called),
-      example(small),
-      arrays(arrays_of(kernels)),
-      parts(parts_of(kernels)) {}
+    : forward(std::move(there)), reverse(std::move(back)), real(type), names(called), example(small) {
+  for (const StandaloneStep* step : steps()) {
+    add_arrays(step->set, arrays);
+    add_named(step->program().coefficients, coefficients);
+    add_named(step->program().scalars, scalars);
+  }
+}
+
+std::vector<const StandaloneStep*> StandaloneContext::steps() const {
+  std::vector<const StandaloneStep*> all = {&forward};
+  if (reverse) all.push_back(&*reverse);
+  return all;
+}
 
 std::string StandaloneContext::base() const {
   return fmt::format("{}_{}d_o{}", program().equation, dims(), program().order);
@@ -98,28 +147,37 @@ std::string StandaloneContext::symbol() const { return names.prefix + base(); }
 
 int StandaloneContext::halo() const {
   int widest = 0;
-  for (const ir::Kernel& kernel : set.kernels)
-    widest = std::max(widest, *std::max_element(kernel.halo.begin(), kernel.halo.end()));
+  for (const StandaloneStep* step : steps()) {
+    for (const ir::Kernel& kernel : step->set.kernels)
+      widest = std::max(widest, *std::max_element(kernel.halo.begin(), kernel.halo.end()));
+  }
   return widest;
 }
 
 bool StandaloneContext::first_order() const { return program().first_order(); }
 
 std::string StandaloneContext::short_name(const std::string& kernel) const {
-  const std::string head = base() + "_forward_";
+  const std::string head = base() + "_", ahead = "forward_";
   if (!kernel.starts_with(head)) throw InternalError("kernel " + kernel + " is not called after " + base());
-  return kernel.substr(head.size());
+  const std::string name = kernel.substr(head.size());
+  return name.starts_with(ahead) ? name.substr(ahead.size()) : name;
 }
 
-std::string StandaloneContext::images_launcher(const StandalonePart& part) const {
+std::string StandaloneContext::launcher(const StandaloneStep& step, const StandalonePart& part) const {
+  if (part.sweep >= 0) return launcher(step, part.sweep);
   // All components of one of the author's fields stand together.
-  return fmt::format("{}_forward_images_{}", symbol(),
-                     plain_identifier(program().field(part.images.front()).group));
+  const bool ring = !part.rings.empty();
+  const std::string field = ring ? part.rings.front().field : part.images.front();
+  return fmt::format("{}_{}_{}_{}", symbol(), step.direction(), ring ? "ring" : "images",
+                     plain_identifier(program().field(field).group));
 }
 
-std::string StandaloneContext::member(const ir::ArrayArgument& argument) const {
+std::string StandaloneContext::member(const StandaloneStep& step, const ir::ArrayArgument& argument) const {
+  ir::ArrayArgument there = argument;
+  const bool levels = argument.kind == ir::ArrayKind::field && argument.side < 0;
+  if (step.back() && levels && program().field(argument.name).time_order == 2) there.slot = 1 - there.slot;
   for (const StandaloneArray& array : arrays) {
-    if (same_array(set, array.argument, argument)) return array.member;
+    if (same_array(forward.set, array.argument, there)) return array.member;
   }
   throw InternalError("no array " + argument.name);
 }
@@ -127,36 +185,35 @@ std::string StandaloneContext::member(const ir::ArrayArgument& argument) const {
 std::string StandaloneContext::current(const std::string& field) const {
   ir::ArrayArgument argument;
   argument.name = field;
-  return member(argument);
+  return member(forward, argument);
 }
 
-std::string StandaloneContext::written(const std::string& field) const {
+std::string StandaloneContext::written(const StandaloneStep& step, const std::string& field) const {
   ir::ArrayArgument argument;
   argument.name = field;
   argument.slot = 1;
-  return member(argument);
+  return member(step, argument);
 }
 
-std::vector<std::string> StandaloneContext::imaged() const {
-  std::vector<std::string> fields;
-  for (const StandalonePart& part : parts)
-    fields.insert(fields.end(), part.images.begin(), part.images.end());
-  return fields;
+std::string StandaloneContext::changed_places(const StandaloneStep& step) const {
+  std::string text;
+  for (const ir::Field& field : program().fields) {
+    if (!step.back() || field.time_order != 2) continue;
+    text += fmt::format("// The step that is undone left its result in {} and what it found in {}.\n",
+                        current(field.name), written(forward, field.name));
+  }
+  return text;
 }
 
 std::string StandaloneContext::memory_layout(const ir::ArrayArgument& argument) const {
   const ir::Field& field = program().field(argument.name);
   const bool half = field.stagger[static_cast<std::size_t>(field.strip_axis)] != 0;
   return fmt::format("strip_layout(*grid, {}, {}, {}, {})", field.strip_axis, argument.side, half,
-                     ir::strip_reach(set, field));
+                     ir::strip_reach(forward.set, field));
 }
 
-std::string StandaloneContext::description(const std::string& field) {
-  return "at_" + plain_identifier(field);
-}
-
-const ir::Injection& StandaloneContext::injection(int operation) const {
-  return std::get<ir::Injection>(program().operations[static_cast<std::size_t>(operation)]);
+std::string StandaloneContext::description(const StandaloneStep& step, const std::string& field) {
+  return (step.back() ? "back_" : "at_") + plain_identifier(field);
 }
 
 std::string filled(std::string text, const std::vector<std::pair<std::string, std::string>>& values) {

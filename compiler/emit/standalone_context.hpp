@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,55 +24,77 @@ struct StandaloneArray {
 struct StandalonePart {
   int sweep = -1;                   ///< index into the set's kernels
   int injection = -1;               ///< index into the program's operations
+  std::vector<ir::Ring> rings;      ///< filled together
   std::vector<std::string> images;  ///< fields whose halos are filled together
 };
 
-struct StandaloneContext {
+/// One direction.
+struct StandaloneStep {
   const ir::KernelSet& set;
   const ir::CudaProgram* cuda;  ///< null for the host
+  std::vector<StandalonePart> parts;
+
+  StandaloneStep(const ir::KernelSet& set, const ir::CudaProgram* cuda);
+  const ir::Program& program() const { return set.program; }
+  std::string direction() const { return set.program.direction; }
+  /// A step back finds a second-order field's levels in each other's arrays: the addresses changed places.
+  bool back() const { return direction() == "reverse"; }
+  const ir::Injection& injection(int operation) const;
+  /// Fields whose halo is filled, in order.
+  std::vector<std::string> imaged() const;
+  std::vector<ir::Ring> rings() const;
+  /// Whether sources are taken off a field, which the forward step adds them to.
+  bool takes_off(const ir::Program& forward, const ir::Injection& injection) const;
+};
+
+struct StandaloneContext {
+  StandaloneStep forward;
+  std::optional<StandaloneStep> reverse;
   Real real;
   const StandaloneNames& names;
   const StandaloneCase& example;
-  std::vector<StandaloneArray> arrays;
-  std::vector<StandalonePart> parts;
+  std::vector<StandaloneArray> arrays;        ///< of both directions
+  std::vector<ir::Coefficient> coefficients;  ///< likewise
+  std::vector<ir::Scalar> scalars;
 
   /// Throws InternalError where two kernels call one array differently, or a step is of another form.
-  StandaloneContext(const ir::KernelSet& set, const ir::CudaProgram* cuda, Real real,
+  StandaloneContext(StandaloneStep forward, std::optional<StandaloneStep> reverse, Real real,
                     const StandaloneNames& names, const StandaloneCase& example);
 
-  const ir::Program& program() const { return set.program; }
-  int dims() const { return set.program.dims(); }
-  std::string axis(int a) const { return set.program.axes[static_cast<std::size_t>(a)]; }
+  bool cuda() const { return forward.cuda != nullptr; }
+  const ir::Program& program() const { return forward.program(); }
+  std::vector<const StandaloneStep*> steps() const;
+  int dims() const { return program().dims(); }
+  std::string axis(int a) const { return program().axes[static_cast<std::size_t>(a)]; }
   std::string real_name() const { return real == Real::float32 ? "float" : "double"; }
   std::string base() const;    ///< "acoustic_2d_o8", of file names
   std::string symbol() const;  ///< the same with the prefix, of external names
   int halo() const;            ///< cells around fields and coefficients
   bool first_order() const;    ///< a velocity-stress system: decides the images of a rigid wall
 
-  /// "sweep0" of "acoustic_2d_o8_forward_sweep0": what belongs to a kernel is called so.
+  /// "sweep0" of "acoustic_2d_o8_forward_sweep0", "reverse_sweep0": what belongs to a kernel is called so.
   std::string short_name(const std::string& kernel) const;
   /// "my_acoustic_2d_o8_forward_sweep0": the launcher of a sweep.
-  std::string launcher(int sweep) const {
-    return names.prefix + set.kernels[static_cast<std::size_t>(sweep)].name;
+  std::string launcher(const StandaloneStep& step, int sweep) const {
+    return names.prefix + step.set.kernels[static_cast<std::size_t>(sweep)].name;
   }
-  /// The launcher of the images of one part.
-  std::string images_launcher(const StandalonePart& part) const;
+  /// The launcher of a part that is no injection.
+  std::string launcher(const StandaloneStep& step, const StandalonePart& part) const;
   /// The last argument of launchers, with a comma: a stream, or nothing.
-  std::string stream_parameter() const { return cuda != nullptr ? ", void* stream" : ""; }
-  std::string result() const { return cuda != nullptr ? "int" : "void"; }
+  std::string stream_parameter() const { return cuda() ? ", void* stream" : ""; }
+  std::string result() const { return cuda() ? "int" : "void"; }
 
   /// The member that holds an argument's array.
-  std::string member(const ir::ArrayArgument& argument) const;
+  std::string member(const StandaloneStep& step, const ir::ArrayArgument& argument) const;
   /// The member that holds a field as it is between two steps, or as a step leaves it.
   std::string current(const std::string& field) const;
-  std::string written(const std::string& field) const;
-  /// Fields whose halo is filled, in order.
-  std::vector<std::string> imaged() const;
+  std::string written(const StandaloneStep& step, const std::string& field) const;
+  /// A comment line above a sweep back, where its arrays are not those of the same name; else nothing.
+  std::string changed_places(const StandaloneStep& step) const;
   /// The integer expression of a memory variable's layout, in set-up code.
   std::string memory_layout(const ir::ArrayArgument& argument) const;
-  /// The name of a field's description in set-up code: "at_v_z".
-  static std::string description(const std::string& field);
-  const ir::Injection& injection(int operation) const;
+  /// The name of a field's description in set-up code: "at_v_z"; in steps back "back_v_z".
+  static std::string description(const StandaloneStep& step, const std::string& field);
 };
 
 /// Occurrences of @KEY@ replaced.
@@ -84,17 +107,25 @@ std::string plain_identifier(std::string name);
 std::string standalone_head(const StandaloneContext& context);
 std::string standalone_header(const StandaloneContext& context);
 std::string standalone_setup(const StandaloneContext& context);
-std::string standalone_host_kernels(const StandaloneContext& context);
-std::string standalone_cuda_kernels(const StandaloneContext& context);
+std::string standalone_host_kernels(const StandaloneContext& context, const StandaloneStep& step);
+std::string standalone_cuda_kernels(const StandaloneContext& context, const StandaloneStep& step);
 std::string standalone_example(const StandaloneContext& context);
 std::string standalone_case_header(const StandaloneContext& context);
 
 /// Set-up functions place_NAME(const Grid*, Plan*), which fill the arguments of each kernel; their names; and
 /// what the plan holds for them.
-std::string standalone_host_places(const StandaloneContext& context);
-std::string standalone_cuda_places(const StandaloneContext& context);
-std::vector<std::string> standalone_places(const StandaloneContext& context);
-std::string standalone_plan_members(const StandaloneContext& context);
+std::string standalone_host_places(const StandaloneContext& context, const StandaloneStep& step);
+std::string standalone_cuda_places(const StandaloneContext& context, const StandaloneStep& step);
+std::vector<std::string> standalone_places(const StandaloneContext& context, const StandaloneStep& step);
+std::string standalone_plan_members(const StandaloneContext& context, const StandaloneStep& step);
+
+/// The ring, where there is a step back: its members of the plan, its depths as constants with the type of
+/// its boxes, the calls that place it; and, beside the kernels of the step back, the functions that keep and
+/// restore it.
+std::string standalone_ring_members(const StandaloneContext& context);
+std::string standalone_ring_depths(const StandaloneContext& context);
+std::string standalone_ring_places(const StandaloneContext& context);
+std::string standalone_ring_functions(const StandaloneContext& context);
 
 /// The declaration of the factor of a source, without its end; and whether it takes models and a node.
 std::string factor_declaration(const StandaloneContext& context, const ir::Injection& injection);

@@ -17,8 +17,11 @@ using Kind = ir::CudaArgument::Kind;
 /// One kernel's bounds: the values of its integer arguments, in order, as an array `n`.
 class BoundsPrinter {
  public:
-  BoundsPrinter(const StandaloneContext& context, const ir::CudaKernel& kernel)
-      : c_(context), kernel_(kernel), source_(context.set.kernels[static_cast<std::size_t>(kernel.sweep)]) {}
+  BoundsPrinter(const StandaloneContext& context, const StandaloneStep& step, const ir::CudaKernel& kernel)
+      : c_(context),
+        step_(step),
+        kernel_(kernel),
+        source_(step.set.kernels[static_cast<std::size_t>(kernel.sweep)]) {}
 
   std::string print() {
     const std::string name = c_.short_name(kernel_.name);
@@ -37,7 +40,7 @@ class BoundsPrinter {
 
  private:
   std::string live(const ir::CudaRange& range) const {
-    return fmt::format("live(*grid, {}, {})", StandaloneContext::description(range.field), range.axis);
+    return fmt::format("live(*grid, {}, {})", StandaloneContext::description(step_, range.field), range.axis);
   }
 
   std::string region(int item, int side) const {
@@ -122,15 +125,16 @@ class BoundsPrinter {
   }
 
   const StandaloneContext& c_;
+  const StandaloneStep& step_;
   const ir::CudaKernel& kernel_;
   const ir::Kernel& source_;
   std::string out_;
 };
 
 /// launch_NAME<index>: one kernel with the plan's arguments.
-std::string launch(const StandaloneContext& c, const ir::CudaKernel& kernel) {
+std::string launch(const StandaloneContext& c, const StandaloneStep& step, const ir::CudaKernel& kernel) {
   const std::string name = c.short_name(kernel.name);
-  const ir::Kernel& source = c.set.kernels[static_cast<std::size_t>(kernel.sweep)];
+  const ir::Kernel& source = step.set.kernels[static_cast<std::size_t>(kernel.sweep)];
   std::vector<std::string> arguments;
   int next = 0;
   for (const ir::CudaArgument& a : kernel.arguments) {
@@ -141,7 +145,7 @@ std::string launch(const StandaloneContext& c, const ir::CudaKernel& kernel) {
         place = fmt::format(" + n[{}]", next++);
       else if (array.kind != ir::ArrayKind::profile)
         place = " + plan.origin";
-      arguments.push_back("arrays." + c.member(array) + place);
+      arguments.push_back("arrays." + c.member(step, array) + place);
     } else if (a.kind == Kind::scalar) {
       const auto at = std::find(source.scalars.begin(), source.scalars.end(), a.name);
       arguments.push_back(
@@ -161,9 +165,9 @@ std::string launch(const StandaloneContext& c, const ir::CudaKernel& kernel) {
       name, kernel.block[0], kernel.block[1], fmt::join(arguments, ",\n      "));
 }
 
-std::string launcher(const StandaloneContext& c, int sweep) {
+std::string launcher(const StandaloneContext& c, const StandaloneStep& step, int sweep) {
   std::string wide, narrow;
-  for (const ir::CudaKernel& kernel : c.cuda->kernels) {
+  for (const ir::CudaKernel& kernel : step.cuda->kernels) {
     if (kernel.sweep != sweep) continue;
     const std::string name = c.short_name(kernel.name);
     const std::string arguments = "(*plan, *arrays, (cudaStream_t)stream);\n";
@@ -171,15 +175,15 @@ std::string launcher(const StandaloneContext& c, int sweep) {
     narrow += fmt::format("    launch_{}<int>{}", name, arguments);
   }
   return fmt::format(
-      "\nextern \"C\" int {0}(const {1}_plan* plan, const {1}_arrays* arrays, void* stream) {{\n"
+      "\n{4}extern \"C\" int {0}(const {1}_plan* plan, const {1}_arrays* arrays, void* stream) {{\n"
       "  if (plan->wide) {{\n{2}  }} else {{\n{3}  }}\n  return (int)cudaGetLastError();\n}}\n",
-      c.launcher(sweep), c.symbol(), wide, narrow);
+      c.launcher(step, sweep), c.symbol(), wide, narrow, c.changed_places(step));
 }
 
 }  // namespace
 
-std::string standalone_cuda_kernels(const StandaloneContext& c) {
-  ir::CudaProgram named = *c.cuda;
+std::string standalone_cuda_kernels(const StandaloneContext& c, const StandaloneStep& step) {
+  ir::CudaProgram named = *step.cuda;
   for (ir::CudaKernel& kernel : named.kernels) kernel.name = c.short_name(kernel.name);
   const std::vector<std::pair<std::string, std::string>> values = {
       {"P", c.symbol()},
@@ -188,27 +192,28 @@ std::string standalone_cuda_kernels(const StandaloneContext& c) {
   std::string text = fmt::format("// Written by Ondula {}.\n", c.names.version) + cuda_header(named, c.real) +
                      "#include \"" + c.base() + ".h\"\n";
   text += filled(templates::standalone_prelude, values) + cuda_kernels(named, c.real) + "\n}  // namespace\n";
-  text += filled(templates::standalone_points_cuda, values);
+  text += filled(templates::standalone_images_cuda, values);
+  if (!step.back()) text += filled(templates::standalone_points_cuda, values);
   text += "\nnamespace {\n";
-  for (const ir::CudaKernel& kernel : c.cuda->kernels) text += launch(c, kernel);
+  for (const ir::CudaKernel& kernel : step.cuda->kernels) text += launch(c, step, kernel);
   text += "\n}  // namespace\n";
-  for (const StandalonePart& part : c.parts) {
-    if (part.sweep >= 0) text += launcher(c, part.sweep);
+  for (const StandalonePart& part : step.parts) {
+    if (part.sweep >= 0) text += launcher(c, step, part.sweep);
     if (part.images.empty()) continue;
     text += fmt::format(
         "\nextern \"C\" int {0}(const {1}_plan* plan, const {1}_arrays* arrays, void* stream) {{\n",
-        c.images_launcher(part), c.symbol());
+        c.launcher(step, part), c.symbol());
     for (const std::string& field : part.images)
       text += fmt::format("  repeat(*plan, plan->{}_images, arrays->{}, (cudaStream_t)stream);\n",
-                          plain_identifier(field), c.written(field));
+                          plain_identifier(field), c.written(step, field));
     text += "  return (int)cudaGetLastError();\n}\n";
   }
-  return text;
+  return step.back() ? text + standalone_ring_functions(c) : text;
 }
 
-std::string standalone_cuda_places(const StandaloneContext& c) {
+std::string standalone_cuda_places(const StandaloneContext& c, const StandaloneStep& step) {
   std::string out;
-  for (const ir::CudaKernel& kernel : c.cuda->kernels) out += BoundsPrinter(c, kernel).print();
+  for (const ir::CudaKernel& kernel : step.cuda->kernels) out += BoundsPrinter(c, step, kernel).print();
   return out;
 }
 

@@ -15,7 +15,9 @@ std::string meaning(const StandaloneContext& c, const StandaloneArray& array) {
     return fmt::format("profile {} of the layers of {}{}", a.name, c.axis(a.axis),
                        a.half ? ", at half cells" : "");
   if (array.is_coefficient()) {
-    return a.name + " = " + ir::text(c.program().find_coefficient(a.name)->definition, axes);
+    for (const ir::Coefficient& k : c.coefficients) {
+      if (k.name == a.name) return a.name + " = " + ir::text(k.definition, axes);
+    }
   }
   const ir::Field& field = c.program().field(a.name);
   if (array.is_memory()) {
@@ -57,8 +59,7 @@ std::string grid(const StandaloneContext& c) {
       "  double layer_velocity;  // the fastest of the model, m/s\n"
       "  double layer_frequency;  // the wavelet's, Hz\n",
       c.symbol(), fmt::join(c.program().axes, ", "), d);
-  if (c.cuda != nullptr)
-    text += "  int multiprocessors;  // of the device: how far a block walks, never a result\n";
+  if (c.cuda()) text += "  int multiprocessors;  // of the device: how far a block walks, never a result\n";
   return text + fmt::format("}} {}_grid;\n\n", c.symbol());
 }
 
@@ -70,7 +71,7 @@ std::string structs(const StandaloneContext& c) {
   text += fmt::format(
       "// Every array of a run: {} addresses of first elements.\ntypedef struct {}_arrays {{\n{}}} "
       "{}_arrays;\n\n",
-      c.cuda != nullptr ? "device" : "the", p, members(c, real + "* ", true), p);
+      c.cuda() ? "device" : "the", p, members(c, real + "* ", true), p);
   text += fmt::format(
       "// How many elements each needs; all are to start from zero. 0: the array may be null.\n"
       "typedef struct {}_sizes {{\n{}}} {}_sizes;\n\n",
@@ -84,6 +85,7 @@ std::string structs(const StandaloneContext& c) {
       "typedef struct {0}_images {{\n  long long count;\n  long long to[{1}];\n  long long from[{1}];\n"
       "  {2} sign[{1}];\n}} {0}_images;\n\n",
       p, 2 * c.halo() + 1, real);
+  text += standalone_ring_depths(c);
   text += fmt::format(
       "// What follows from a grid.\ntypedef struct {0}_plan {{\n"
       "  {0}_sizes sizes;\n"
@@ -91,9 +93,12 @@ std::string structs(const StandaloneContext& c) {
       "  long long stride[{1}];  // of fields and coefficients, in elements\n"
       "  long long origin;  // the element of their node 0\n",
       p, d);
-  for (const std::string& field : c.imaged())
+  for (const std::string& field : c.forward.imaged())
     text += fmt::format("  {}_images {}_images[{}];\n", p, plain_identifier(field), d);
-  return text + standalone_plan_members(c) + fmt::format("}} {}_plan;\n\n", p);
+  text += standalone_ring_members(c);
+  for (const StandaloneStep* step : c.steps()) text += standalone_plan_members(c, *step);
+  if (c.cuda()) text += "  int wide;  // whether indices need more than 31 bits\n";
+  return text + fmt::format("}} {}_plan;\n\n", p);
 }
 
 std::string setup_functions(const StandaloneContext& c) {
@@ -110,7 +115,7 @@ std::string setup_functions(const StandaloneContext& c) {
       "const {0}_arrays* arrays);\n\n"
       "// Fills the profiles of the absorbing layers, once for each grid.{1}\n"
       "void {0}_set_profiles(const {0}_grid* grid, const {0}_arrays* arrays);\n",
-      p, c.cuda != nullptr ? " These arrays in host memory, to be copied." : "");
+      p, c.cuda() ? " These arrays in host memory, to be copied." : "");
   for (const ir::Operation& operation : c.program().operations) {
     const auto* injection = std::get_if<ir::Injection>(&operation);
     if (injection == nullptr) continue;
@@ -118,48 +123,74 @@ std::string setup_functions(const StandaloneContext& c) {
         "\n// A point source of {} with amplitude s adds this factor times s, over a cell's volume, to {} at "
         "its "
         "node.\n{};\n",
-        injection->source, c.written(injection->field), factor_declaration(c, *injection));
+        injection->source, c.written(c.forward, injection->field), factor_declaration(c, *injection));
+  }
+  return text;
+}
+
+/// What is done, a line each.
+std::string order_of(const StandaloneContext& c, const StandaloneStep& step) {
+  std::string text;
+  for (const StandalonePart& part : step.parts) {
+    if (part.injection < 0) {
+      text += fmt::format("//   {}\n", c.launcher(step, part));
+      continue;
+    }
+    const ir::Injection& injection = step.injection(part.injection);
+    const bool off = step.back() && step.takes_off(c.program(), injection);
+    text += fmt::format("//   {} of {} {} {}\n", step.back() ? "that step's sources" : "sources",
+                        injection.source, off ? "are taken off" : "are added to",
+                        c.written(step, injection.field));
+  }
+  for (const ir::Field& field : c.program().fields) {
+    if (field.time_order == 2)
+      text += fmt::format("//   the addresses {} and {} change places\n", c.current(field.name),
+                          c.written(c.forward, field.name));
+  }
+  return text;
+}
+
+std::string declarations(const StandaloneContext& c, const StandaloneStep& step) {
+  std::string text;
+  for (const StandalonePart& part : step.parts) {
+    if (part.injection >= 0) continue;
+    const std::string ring = part.rings.empty() ? "" : ", const " + c.real_name() + "* ring";
+    text += fmt::format("{0} {1}(const {2}_plan* plan, const {2}_arrays* arrays{3}{4});\n", c.result(),
+                        c.launcher(step, part), c.symbol(), ring, c.stream_parameter());
   }
   return text;
 }
 
 std::string step_functions(const StandaloneContext& c) {
   const std::string p = c.symbol();
-  const std::string result = c.result();
-  const std::string stream = c.stream_parameter();
-  std::string text = "\n// A step, in this order:\n";
-  for (const StandalonePart& part : c.parts) {
-    if (part.sweep >= 0) {
-      text += fmt::format("//   {}\n", c.launcher(part.sweep));
-    } else if (part.injection >= 0) {
-      text += fmt::format("//   sources of {} are added to {}\n", c.injection(part.injection).source,
-                          c.written(c.injection(part.injection).field));
-    } else {
-      text += fmt::format("//   {}\n", c.images_launcher(part));
-    }
-  }
-  for (const ir::Field& field : c.program().fields) {
-    if (field.time_order == 2)
-      text += fmt::format("//   the addresses {} and {} change places\n", c.current(field.name),
-                          c.written(field.name));
-  }
-  text +=
-      "// Fields are looked at before a step. A sweep computes, images fill the halos beyond faces that are "
-      "not absorbing.\n";
-  if (c.cuda != nullptr)
-    text += "// `stream` is a cudaStream_t. Launchers return what cudaGetLastError does; nothing waits.\n";
-  for (const StandalonePart& part : c.parts) {
-    if (part.injection >= 0) continue;
-    text += fmt::format("{} {}(const {}_plan* plan, const {}_arrays* arrays{});\n", result,
-                        part.sweep >= 0 ? c.launcher(part.sweep) : c.images_launcher(part), p, p, stream);
-  }
   const std::string real = c.real_name();
+  std::string text = "\n// A step, in this order:\n" + order_of(c, c.forward) +
+                     "// Fields are looked at before a step. A sweep computes, images fill the halos beyond "
+                     "faces that are not absorbing.\n";
+  if (c.cuda())
+    text += "// `stream` is a cudaStream_t. Launchers return what cudaGetLastError does; nothing waits.\n";
+  text += declarations(c, c.forward);
   text += fmt::format(
       "\n// array[at[k]] += amounts[k]; the places differ. values[k] = array[at[k]].{4}\n"
       "{1} {0}_add({2}* array, long long count, const long long* at, const {2}* amounts{3});\n"
       "{1} {0}_read(const {2}* array, long long count, const long long* at, {2}* values{3});\n",
-      p, result, real, stream, c.cuda != nullptr ? " All in device memory." : "");
+      p, c.result(), real, c.stream_parameter(), c.cuda() ? " All in device memory." : "");
   return text;
+}
+
+std::string reverse_functions(const StandaloneContext& c) {
+  if (!c.reverse) return "\n// No step backwards in time: " + c.names.no_reverse + "\n";
+  const std::string p = c.symbol();
+  std::string text = fmt::format(
+      "\n// Keeps what undoing the next step will need: plan->ring_size elements{4}. To be called before "
+      "that "
+      "step.\n{1} {0}_keep_ring(const {0}_plan* plan, const {0}_arrays* arrays, {2}* ring{3});\n",
+      p, c.result(), c.real_name(), c.stream_parameter(), c.cuda() ? " of device memory" : "");
+  text +=
+      "\n// A step back, in this order, from what a step left to what it found, inside the model; `ring` is "
+      "what was kept before\n// that step. In the layers nothing is undone: neither fields nor memory "
+      "variables mean anything there any more.\n";
+  return text + order_of(c, *c.reverse) + declarations(c, *c.reverse);
 }
 
 }  // namespace
@@ -178,13 +209,19 @@ std::string standalone_header(const StandaloneContext& c) {
                      "//\n// What a step computes (' after it, ` one step before; D2z: second derivative "
                      "along z, D1zs: first one, between nodes and half cells):\n//\n";
   for (const std::string& equation : c.names.equations) text += "//     " + equation + "\n";
+  if (c.reverse) {
+    text +=
+        "//\n// What a step back computes inside the model (' before the step it undoes, ` after it):\n//\n";
+    for (const std::string& equation : c.names.reversed) text += "//     " + equation + "\n";
+  }
   return text + fmt::format(
                     "#ifndef {0}_H\n#define {0}_H\n\n"
                     "#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n"
                     "enum {{\n  {0}_dims = {1},\n  {0}_halo = {2}  // cells around fields and "
-                    "coefficients\n}};\n\n{3}{4}{5}\n"
+                    "coefficients\n}};\n\n{3}{4}{5}{6}\n"
                     "#ifdef __cplusplus\n}}\n#endif\n\n#endif\n",
-                    p, c.dims(), c.halo(), structs(c), setup_functions(c), step_functions(c));
+                    p, c.dims(), c.halo(), structs(c), setup_functions(c), step_functions(c),
+                    reverse_functions(c));
 }
 
 }  // namespace ondula::emit

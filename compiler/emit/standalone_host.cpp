@@ -39,33 +39,34 @@ std::string calls(const StandaloneContext& c, const std::string& name, const std
       name, scalars);
 }
 
-std::string launcher(const StandaloneContext& c, int sweep) {
-  const ir::Kernel& kernel = c.set.kernels[static_cast<std::size_t>(sweep)];
+std::string launcher(const StandaloneContext& c, const StandaloneStep& step, int sweep) {
+  const ir::Kernel& kernel = step.set.kernels[static_cast<std::size_t>(sweep)];
   const std::string name = c.short_name(kernel.name);
   std::vector<std::string> pointers;
   for (const ir::ArrayArgument& a : kernel.arrays) {
     const bool full = a.kind == ir::ArrayKind::coefficient || (a.kind == ir::ArrayKind::field && a.side < 0);
-    pointers.push_back("arrays->" + c.member(a) + (full ? " + plan->origin" : ""));
+    pointers.push_back("arrays->" + c.member(step, a) + (full ? " + plan->origin" : ""));
   }
   return fmt::format(
-      "\nextern \"C\" void {0}(const {1}_plan* plan, const {1}_arrays* arrays) {{\n"
+      "\n{4}extern \"C\" void {0}(const {1}_plan* plan, const {1}_arrays* arrays) {{\n"
       "  real* const pointers[] = {{\n      {2}}};\n{3}}}\n",
-      c.launcher(sweep), c.symbol(), fmt::join(pointers, ",\n      "),
-      calls(c, name, kernel.scalars.empty() ? "nullptr" : "plan->" + name + "_scalars"));
+      c.launcher(step, sweep), c.symbol(), fmt::join(pointers, ",\n      "),
+      calls(c, name, kernel.scalars.empty() ? "nullptr" : "plan->" + name + "_scalars"),
+      c.changed_places(step));
 }
 
-std::string piece_text(const ir::Piece& p) {
+std::string piece_text(const StandaloneStep& step, const ir::Piece& p) {
   static constexpr std::array<const char*, 3> regions = {"live", "strip", "apron"};
   static constexpr std::array<const char*, 4> roles = {"alone", "base", "fused", "correction"};
   std::vector<std::string> stores;
-  for (const ir::Store& store : p.stores) stores.push_back(StandaloneContext::description(store.field));
+  for (const ir::Store& store : p.stores) stores.push_back(StandaloneContext::description(step, store.field));
   return fmt::format("{{Region::{}, {}, Role::{}, {{{}}}}}",
                      regions.at(static_cast<std::size_t>(p.region.kind)), p.region.axis,
                      roles.at(static_cast<std::size_t>(p.role)), fmt::join(stores, ", "));
 }
 
 /// The integer arguments of one sweep, as ArgumentLayout has them.
-std::string places(const StandaloneContext& c, const ir::Kernel& kernel) {
+std::string places(const StandaloneContext& c, const StandaloneStep& step, const ir::Kernel& kernel) {
   const ArgumentLayout layout(kernel, c.dims());
   const std::string name = c.short_name(kernel.name);
   std::string out = fmt::format(
@@ -79,7 +80,7 @@ std::string places(const StandaloneContext& c, const ir::Kernel& kernel) {
   }
   for (std::size_t i = 0; i < kernel.pieces.size(); ++i) {
     const ir::Piece& p = kernel.pieces[i];
-    out += fmt::format("  // {}\n  const Piece piece{}{};\n", p.comment, i, piece_text(p));
+    out += fmt::format("  // {}\n  const Piece piece{}{};\n", p.comment, i, piece_text(step, p));
     for (int side = 0; side < p.sides(); ++side)
       out += fmt::format("  put(n + {}, piece_box(*grid, piece{}, {}));\n", layout.box(i, side), i, side);
     if (layout.core(i) >= 0)
@@ -100,8 +101,8 @@ std::string places(const StandaloneContext& c, const ir::Kernel& kernel) {
 
 }  // namespace
 
-std::string standalone_host_kernels(const StandaloneContext& c) {
-  ir::KernelSet named = c.set;
+std::string standalone_host_kernels(const StandaloneContext& c, const StandaloneStep& step) {
+  ir::KernelSet named = step.set;
   for (ir::Kernel& kernel : named.kernels) kernel.name = c.short_name(kernel.name);
   std::string text = host_text(named, c.real, false);
   for (const ir::Kernel& kernel : named.kernels) {
@@ -111,43 +112,44 @@ std::string standalone_host_kernels(const StandaloneContext& c) {
     text.replace(at, head.size(), "static void " + kernel.name + "(");
   }
   text = fmt::format("// Written by Ondula {}.\n#include \"{}.h\"\n\n", c.names.version, c.base()) + text;
-  text += filled(templates::standalone_points_host, {{"P", c.symbol()}});
-  for (const StandalonePart& part : c.parts) {
-    if (part.sweep >= 0) text += launcher(c, part.sweep);
+  text += filled(templates::standalone_images_host, {{"P", c.symbol()}});
+  if (!step.back()) text += filled(templates::standalone_points_host, {{"P", c.symbol()}});
+  for (const StandalonePart& part : step.parts) {
+    if (part.sweep >= 0) text += launcher(c, step, part.sweep);
     if (part.images.empty()) continue;
     text += fmt::format("\nextern \"C\" void {0}(const {1}_plan* plan, const {1}_arrays* arrays) {{\n",
-                        c.images_launcher(part), c.symbol());
+                        c.launcher(step, part), c.symbol());
     for (const std::string& field : part.images)
       text += fmt::format("  repeat(*plan, plan->{}_images, arrays->{});\n", plain_identifier(field),
-                          c.written(field));
+                          c.written(step, field));
     text += "}\n";
   }
-  return text;
+  return step.back() ? text + standalone_ring_functions(c) : text;
 }
 
-std::string standalone_host_places(const StandaloneContext& c) {
+std::string standalone_host_places(const StandaloneContext& c, const StandaloneStep& step) {
   std::string out;
-  for (const ir::Kernel& kernel : c.set.kernels) out += places(c, kernel);
+  for (const ir::Kernel& kernel : step.set.kernels) out += places(c, step, kernel);
   return out;
 }
 
-std::vector<std::string> standalone_places(const StandaloneContext& c) {
+std::vector<std::string> standalone_places(const StandaloneContext& c, const StandaloneStep& step) {
   std::vector<std::string> names;
-  if (c.cuda == nullptr) {
-    for (const ir::Kernel& kernel : c.set.kernels) names.push_back(c.short_name(kernel.name));
+  if (!c.cuda()) {
+    for (const ir::Kernel& kernel : step.set.kernels) names.push_back(c.short_name(kernel.name));
   } else {
-    for (const ir::CudaKernel& kernel : c.cuda->kernels) names.push_back(c.short_name(kernel.name));
+    for (const ir::CudaKernel& kernel : step.cuda->kernels) names.push_back(c.short_name(kernel.name));
   }
   return names;
 }
 
-std::string standalone_plan_members(const StandaloneContext& c) {
+std::string standalone_plan_members(const StandaloneContext& c, const StandaloneStep& step) {
   std::string text;
-  for (const ir::Kernel& kernel : c.set.kernels) {
+  for (const ir::Kernel& kernel : step.set.kernels) {
     const std::string name = c.short_name(kernel.name);
-    if (c.cuda == nullptr)
+    if (!c.cuda())
       text += fmt::format("  long long {}_places[{}];\n", name, ArgumentLayout(kernel, c.dims()).size());
-    if (c.cuda == nullptr && c.dims() == 3) {
+    if (!c.cuda() && c.dims() == 3) {
       text += fmt::format("  long long {0}_tiles;\n  long long {0}_ends[64];  // rows at which tiles end\n",
                           name);
     }
@@ -155,9 +157,8 @@ std::string standalone_plan_members(const StandaloneContext& c) {
       text += fmt::format("  {} {}_scalars[{}];  // {}\n", c.real_name(), name, kernel.scalars.size(),
                           fmt::join(kernel.scalars, ", "));
   }
-  if (c.cuda == nullptr) return text;
-  text += "  int wide;  // whether indices need more than 31 bits\n";
-  for (const ir::CudaKernel& kernel : c.cuda->kernels) {
+  if (!c.cuda()) return text;
+  for (const ir::CudaKernel& kernel : step.cuda->kernels) {
     const std::string name = c.short_name(kernel.name);
     text += fmt::format("  long long {0}_bounds[{1}];\n  unsigned {0}_blocks[3];\n", name,
                         kernel.arguments.size());

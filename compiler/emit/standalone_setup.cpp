@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <set>
 
 #include "compiler/emit/nodal_text.hpp"
@@ -34,9 +35,14 @@ class SetupPrinter {
         "#include <vector>\n\n",
         standalone_head(c_), c_.base());
     templates();
-    fields();
-    out_ += c_.cuda != nullptr ? standalone_cuda_places(c_) : standalone_host_places(c_);
-    out_ += "\n}  // namespace\n";
+    std::string places;
+    for (const StandaloneStep* step : c_.steps())
+      places += c_.cuda() ? standalone_cuda_places(c_, *step) : standalone_host_places(c_, *step);
+    out_ +=
+        "\nnamespace {\n\n// Along each axis: half a cell after its node; 0 on a free surface's row; signs "
+        "of images; depth.\n";
+    for (const StandaloneStep* step : c_.steps()) fields(*step, places + standalone_ring_places(c_));
+    out_ += places + "\n}  // namespace\n";
     prepare();
     coefficients();
     profiles();
@@ -49,7 +55,7 @@ class SetupPrinter {
  private:
   void templates() {
     bool joint = false;
-    for (const ir::Kernel& kernel : c_.set.kernels) {
+    for (const ir::Kernel& kernel : c_.forward.set.kernels) {
       for (const ir::Piece& piece : kernel.pieces) joint |= piece.mixed;
     }
     std::string surface;
@@ -66,15 +72,14 @@ class SetupPrinter {
         {"NO_SURFACE", surface},
         {"JOINT", joint ? "true" : "false"}};
     out_ += filled(templates::standalone_grid, values);
-    out_ += filled(c_.cuda != nullptr ? templates::standalone_blocks : templates::standalone_host, values);
-    if (c_.cuda == nullptr && c_.dims() == 3) out_ += templates::standalone_tiles;
+    out_ += filled(c_.cuda() ? templates::standalone_blocks : templates::standalone_host, values);
+    if (!c_.cuda() && c_.dims() == 3) out_ += templates::standalone_tiles;
+    if (c_.reverse) out_ += filled(templates::standalone_ring, values);
   }
 
-  /// How each field lives and mirrors, as compiler/ir/domain.cpp has it.
-  void fields() {
-    out_ +=
-        "\nnamespace {\n\n// Along each axis: half a cell after its node; 0 on a free surface's row; signs "
-        "of images.\n";
+  /// How each field lives and mirrors, as compiler/ir/domain.cpp has it; in a step back, of what `text`
+  /// names.
+  void fields(const StandaloneStep& step, const std::string& text) {
     ir::Domain domain;
     domain.dims = c_.dims();
     domain.shape = {64, 64, 64};
@@ -83,19 +88,32 @@ class SetupPrinter {
       domain.faces[static_cast<std::size_t>(axis)][0] = kind;
       return domain.image(field, axis, 0, c_.first_order()).sign;
     };
-    for (const ir::Field& field : c_.program().fields) {
-      std::vector<std::string> half, zero;
+    for (const ir::Field& field : step.program().fields) {
+      const std::string name = StandaloneContext::description(step, field.name);
+      if (step.back() && !mentions(text, name)) continue;
+      std::vector<std::string> half, zero, depth;
       std::vector<int> surface, wall;
       for (int axis = 0; axis < c_.dims(); ++axis) {
-        half.emplace_back(field.stagger[static_cast<std::size_t>(axis)] != 0 ? "true" : "false");
+        const auto a = static_cast<std::size_t>(axis);
+        half.emplace_back(field.stagger[a] != 0 ? "true" : "false");
         surface.push_back(sign(field, axis, FaceKind::free_surface));
         zero.emplace_back(domain.live(field, axis).lo > 0 ? "true" : "false");
         wall.push_back(sign(field, axis, FaceKind::rigid));
+        depth.emplace_back(field.inset ? std::to_string((*field.inset)[a]) : "in_layers");
       }
-      out_ += fmt::format("const Field {}{{{{{}}}, {{{}}}, {{{}}}, {{{}}}}};\n",
-                          StandaloneContext::description(field.name), fmt::join(half, ", "),
-                          fmt::join(zero, ", "), fmt::join(surface, ", "), fmt::join(wall, ", "));
+      out_ += fmt::format("const Field {}{{{{{}}}, {{{}}}, {{{}}}, {{{}}}, {{{}}}}};\n", name,
+                          fmt::join(half, ", "), fmt::join(zero, ", "), fmt::join(surface, ", "),
+                          fmt::join(wall, ", "), fmt::join(depth, ", "));
     }
+  }
+
+  static bool mentions(const std::string& text, const std::string& name) {
+    const auto part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+    for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
+      const std::size_t end = at + name.size();
+      if ((at == 0 || !part(text[at - 1])) && (end == text.size() || !part(text[end]))) return true;
+    }
+    return false;
   }
 
   /// Declarations of the symbols that expressions use.
@@ -131,7 +149,7 @@ class SetupPrinter {
       if (array.is_profile()) size = fmt::format("total(*grid, {}) + line", array.argument.axis);
       out_ += fmt::format("  plan->sizes.{} = {};\n", array.member, size);
     }
-    if (c_.cuda != nullptr) {
+    if (c_.cuda()) {
       out_ += fmt::format("  plan->wide = wide_indices(*grid, {{full{}{}}}) ? 1 : 0;\n",
                           memories.empty() ? "" : ", ", fmt::join(memories, ", "));
     }
@@ -145,12 +163,14 @@ class SetupPrinter {
         p_);
     sizes();
     scalars();
-    for (const std::string& name : standalone_places(c_))
-      out_ += fmt::format("  place_{}(grid, plan);\n", name);
-    for (const std::string& field : c_.imaged())
+    for (const StandaloneStep* step : c_.steps()) {
+      for (const std::string& name : standalone_places(c_, *step))
+        out_ += fmt::format("  place_{}(grid, plan);\n", name);
+    }
+    for (const std::string& field : c_.forward.imaged())
       out_ += fmt::format("  put_images(*grid, {}, plan->{}_images);\n",
-                          StandaloneContext::description(field), plain_identifier(field));
-    out_ += "  return nullptr;\n}\n";
+                          StandaloneContext::description(c_.forward, field), plain_identifier(field));
+    out_ += standalone_ring_places(c_) + "  return nullptr;\n}\n";
     out_ += fmt::format(
         "\nlong long {0}_at(const {0}_plan* plan, const long long* node) {{\n  long long at = plan->origin;\n"
         "  for (int axis = 0; axis < dims; ++axis) at += node[axis] * plan->stride[axis];\n  return "
@@ -160,29 +180,32 @@ class SetupPrinter {
 
   void scalars() {
     std::set<std::string> used;
-    for (const ir::Kernel& kernel : c_.set.kernels) used.insert(kernel.scalars.begin(), kernel.scalars.end());
+    std::string values;
+    for (const StandaloneStep* step : c_.steps()) {
+      for (const ir::Kernel& kernel : step->set.kernels) {
+        used.insert(kernel.scalars.begin(), kernel.scalars.end());
+        for (std::size_t i = 0; i < kernel.scalars.size(); ++i) {
+          values += fmt::format("  plan->{}_scalars[{}] = static_cast<real>({});\n",
+                                c_.short_name(kernel.name), i, kernel.scalars[i]);
+        }
+      }
+    }
     NodalNames names;
     std::string definitions;
     const ParameterPrinter none = [](const std::string& name, const ir::HalfCells&) -> std::string {
       throw InternalError("a scalar depends on parameter " + name);
     };
-    for (const ir::Scalar& s : c_.program().scalars) {
+    for (const ir::Scalar& s : c_.scalars) {
       if (!used.contains(s.name)) continue;
       collect_names(s.definition, false, names);
       definitions += fmt::format("  const double {} = {};\n", s.name, nodal_text(s.definition, none, ""));
     }
-    out_ += symbols(names) + definitions;
-    for (const ir::Kernel& kernel : c_.set.kernels) {
-      for (std::size_t i = 0; i < kernel.scalars.size(); ++i) {
-        out_ += fmt::format("  plan->{}_scalars[{}] = static_cast<real>({});\n", c_.short_name(kernel.name),
-                            i, kernel.scalars[i]);
-      }
-    }
+    out_ += symbols(names) + definitions + values;
   }
 
   void coefficients() {
     NodalNames names;
-    for (const ir::Coefficient& k : c_.program().coefficients) collect_names(k.definition, true, names);
+    for (const ir::Coefficient& k : c_.coefficients) collect_names(k.definition, true, names);
     out_ += fmt::format(
         "\nvoid {0}_set_coefficients(const {0}_grid* grid, const {0}_plan* plan, [[maybe_unused]] const "
         "{0}_models* models, [[maybe_unused]] const {0}_arrays* arrays) {{\n",
@@ -199,11 +222,11 @@ class SetupPrinter {
     const ParameterPrinter printer = [](const std::string& name, const ir::HalfCells&) {
       return variable(name);
     };
-    for (const ir::Coefficient& k : c_.program().coefficients) {
+    for (const ir::Coefficient& k : c_.coefficients) {
       ir::ArrayArgument argument;
       argument.kind = ir::ArrayKind::coefficient;
       argument.name = k.name;
-      out_ += fmt::format("    arrays->{}[to] = static_cast<real>({});\n", c_.member(argument),
+      out_ += fmt::format("    arrays->{}[to] = static_cast<real>({});\n", c_.member(c_.forward, argument),
                           nodal_text(k.definition, printer, "met"));
     }
     out_ += "  });\n}\n";

@@ -17,7 +17,11 @@ namespace ondula::ir {
 struct Location {
   std::string file;
   unsigned line = 0;
-  std::string text() const { return file + ":" + std::to_string(line); }
+  unsigned column = 0;  ///< from 1; 0: not known
+  /// "file:line:column", as compilers write it.
+  std::string text() const {
+    return file + ":" + std::to_string(line) + (column > 0 ? ":" + std::to_string(column) : "");
+  }
   /// Without the folders: for generated text, which must not depend on where anything lies.
   std::string short_text() const {
     return file.substr(file.find_last_of('/') + 1) + ":" + std::to_string(line);

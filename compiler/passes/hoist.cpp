@@ -17,7 +17,11 @@ using ir::Kind;
 
 class Hoister {
  public:
-  explicit Hoister(ir::Program& program) : program_(program), pool_(*program.pool) {}
+  explicit Hoister(ir::Program& program) : program_(program), pool_(*program.pool) {
+    for (const ir::Scalar& s : program.scalars) scalars_[s.definition->id] = s.name;
+    for (const ir::Coefficient& c : program.coefficients) coefficients_[c.definition->id] = c.name;
+    given_ = coefficients_;
+  }
 
   Expr hoist(Expr e) {
     if (e->kind == Kind::average || ir::is_tangent(e)) return averaged(e);
@@ -76,9 +80,10 @@ class Hoister {
         return ir::contains(node, Kind::average) ? Expr{} : constant_in_time(node);
       });
     }
-    if (ir::contains(e, Kind::parameter) || ir::contains(e, Kind::surface))
-      return pool_.coefficient(coefficient_name(e));
-    return scalar(e);
+    if (!ir::contains(e, Kind::parameter) && !ir::contains(e, Kind::surface)) return scalar(e);
+    const auto opposite = given_.find(pool_.negate(e)->id);
+    if (opposite != given_.end()) return pool_.negate(pool_.coefficient(opposite->second));
+    return pool_.coefficient(coefficient_name(e));
   }
 
   /// w_i, with a leading minus pulled out so that +w and -w are one scalar.
@@ -98,7 +103,10 @@ class Hoister {
   std::string coefficient_name(Expr definition) {
     const auto found = coefficients_.find(definition->id);
     if (found != coefficients_.end()) return found->second;
-    const std::string name = fmt::format("c{}", program_.coefficients.size());
+    std::string name = fmt::format("c{}", program_.coefficients.size());
+    // Of what was given some may be missing.
+    for (std::size_t next = program_.coefficients.size(); program_.find_coefficient(name) != nullptr; ++next)
+      name = fmt::format("c{}", next);
     program_.coefficients.push_back({name, definition});
     coefficients_[definition->id] = name;
     return name;
@@ -143,13 +151,17 @@ class Hoister {
   ir::Program& program_;
   ir::Pool& pool_;
   std::map<std::uint32_t, std::string> scalars_;
-  std::map<std::uint32_t, std::string> coefficients_;
+  std::map<std::uint32_t, std::string> coefficients_, given_;
 };
 
 }  // namespace
 
-ir::Program hoist(const ir::Program& program) {
+ir::Program hoist(const ir::Program& program, const ir::Program* given) {
   ir::Program result = program;
+  if (given != nullptr) {
+    result.scalars = given->scalars;
+    result.coefficients = given->coefficients;
+  }
   Hoister hoister(result);
   std::vector<ir::Operation> operations = program.operations;
   for (ir::Operation& operation : operations) {

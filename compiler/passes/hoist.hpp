@@ -12,6 +12,8 @@ namespace ondula::passes {
 /// reciprocal at the nodes around, its scale folded into the numerator:
 ///   dt*mean[1/2](1/rho)  ->  w0/(c0 + c0[1]),  w0 = 2*dt,  c0 = rho.
 /// A tangent is a Coefficient as it stands, at the points of its own stagger.
-ir::Program hoist(const ir::Program& program);
+/// `given`: scalars and coefficients of another step of the same compilation, which the result begins with
+/// and reads where they serve, with the opposite sign too.
+ir::Program hoist(const ir::Program& program, const ir::Program* given = nullptr);
 
 }  // namespace ondula::passes

@@ -19,6 +19,7 @@
 #include "compiler/passes/materialize.hpp"
 #include "compiler/passes/rebuild.hpp"
 #include "compiler/passes/reverse.hpp"
+#include "compiler/passes/reversed_step.hpp"
 #include "compiler/passes/surface.hpp"
 #include "compiler/passes/windows.hpp"
 
@@ -66,15 +67,16 @@ ir::Program physical_program(const EquationDefinition& definition, const Pipelin
   return recorder.run("absorb", [&] { return absorb(surfaced, options.stretched); });
 }
 
-/// From a program at derivative level to kernels.
-ir::KernelSet kernels(const ir::Program& physical, const PipelineOptions& options, Recorder& recorder) {
+/// From a program at derivative level to kernels. `given`: see hoist.
+ir::KernelSet kernels(const ir::Program& physical, const PipelineOptions& options, Recorder& recorder,
+                      const ir::Program* given = nullptr) {
   // expand before hoist: only then do coefficients stand where they are read.
   const ir::Program expanded = recorder.run("expand", [&] { return expand(physical); });
   const auto step = recorder.run("dependences", [&] {
     const bool host = options.target == Target::host;
     return dependences(expanded, host, host ? Concurrency::rows : Concurrency::points);
   });
-  const ir::Program hoisted = recorder.run("hoist", [&] { return hoist(expanded); });
+  const ir::Program hoisted = recorder.run("hoist", [&] { return hoist(expanded, given); });
   const ir::Program program = recorder.run("materialize", [&] { return materialize(hoisted, step); });
   // A GPU's kernel holds all pieces of a sweep: what they load in common it loads once without being told.
   const Fusion fusion = options.target == Target::cuda ? Fusion::points : options.fusion;
@@ -92,6 +94,24 @@ Compilation compile(const EquationDefinition& definition, const PipelineOptions&
   Recorder recorder(result, options.dumps);
   result.physical = physical_program(definition, options, recorder);
   result.kernels = kernels(result.physical, options, recorder);
+  return result;
+}
+
+ReversibleCompilation compile_reversible(const EquationDefinition& definition,
+                                         const PipelineOptions& options) {
+  ReversibleCompilation result;
+  result.forward = compile(definition, options);
+  const ir::Program& physical = result.forward.physical;
+  Compilation back;
+  Recorder recorder(back, options.dumps);
+  try {
+    back.physical = recorder.run("reversed_step", [&] { return reversed_step(physical); });
+  } catch (const UserError& reason) {
+    result.no_reverse = reason.what();
+    return result;
+  }
+  back.kernels = kernels(back.physical, options, recorder, &result.forward.kernels.program);
+  result.reverse = std::move(back);
   return result;
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,17 @@ struct AdjointCompilation {
 /// or no step backwards in time.
 AdjointCompilation compile_adjoint(const EquationDefinition& definition, const PipelineOptions& options,
                                    bool unscaled = false, bool rebuilt = false);
+
+/// A forward run and its step undone, which begins with the forward step's scalars and coefficients.
+struct ReversibleCompilation {
+  Compilation forward;
+  std::optional<Compilation> reverse;  ///< see reversed_step
+  std::string no_reverse;              ///< why there is none, in words
+};
+
+/// Both, or the forward step alone where no other can be derived.
+ReversibleCompilation compile_reversible(const EquationDefinition& definition,
+                                         const PipelineOptions& options);
 
 /// The step of a wave field with its derivative along a perturbation of the models.
 struct BornCompilation {

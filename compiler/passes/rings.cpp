@@ -120,14 +120,40 @@ class Rings {
       RingDepths& ring = result[name];
       ring.kept = (way >> group & 1) != 0;
       for (int axis = 0; axis < back_.dims(); ++axis) {
-        ring.outer[at(axis)] = needed(field, axis);
-        ring.inner[at(axis)] = std::max(ring.outer[at(axis)], rounded(field, axis, free_from(field, axis)));
+        ring.outer[at(axis)] = pictured_.empty() ? field.stagger[at(axis)] : needed(field, axis);
       }
+    }
+    if (pictured_.empty() && !widen(result)) return {};
+    for (auto& [name, ring] : result) {
+      const ir::Field& field = physical_.field(name);
+      for (int axis = 0; axis < back_.dims(); ++axis)
+        ring.inner[at(axis)] = std::max(ring.outer[at(axis)], rounded(field, axis, free_from(field, axis)));
     }
     for (int round = 0; round < 64; ++round) {
       if (!deepen(result)) return serves(result) ? std::optional(result) : std::nullopt;
     }
     return {};
+  }
+
+  /// Without sums every field is wanted in the whole interior, where those that keep no ring are undone:
+  /// hence what they read as far out as they do. Whether that ends.
+  bool widen(std::map<std::string, RingDepths>& result) const {
+    for (int round = 0; round < 64; ++round) {
+      bool changed = false;
+      for (const auto& [name, reads] : undone_) {
+        const RingDepths own = result.at(name);
+        if (own.kept) continue;
+        for (const auto& [other, reach] : reads) {
+          RingDepths& read = result.at(original(other));
+          for (int axis = 0; original(other) != name && axis < back_.dims(); ++axis) {
+            const int depth = own.outer[at(axis)] - reach[at(axis)];
+            if (depth < read.outer[at(axis)]) read.outer[at(axis)] = depth, changed = true;
+          }
+        }
+      }
+      if (!changed) return true;
+    }
+    return false;
   }
 
   /// The outermost depth at which sums read it, at least the outermost of the interior.
@@ -172,6 +198,7 @@ class Rings {
   }
 
   bool pictured(const std::string& name) const {
+    if (pictured_.empty()) return true;
     return std::any_of(pictured_.begin(), pictured_.end(),
                        [&](const auto& p) { return p.second.contains(rebuilt_name(name)); });
   }

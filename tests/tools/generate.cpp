@@ -58,6 +58,7 @@ void run_example(const Sources& s, const fs::path& folder, const std::string& co
   INFO(read_file(folder / "output.txt"));
   CHECK(passed);
   CHECK(read_file(folder / "output.txt").find("as expected") != std::string::npos);
+  CHECK(undone(folder) <= (s.dtype == "float32" ? 1e-5 : 1e-12));
 }
 
 /// By the README's own line, its compiler replaced by `compiler`; with every warning an error.
@@ -80,10 +81,11 @@ void check_host(const Sources& s, const fs::path& folder) { check_host(s, folder
 void check_cuda(const Sources& s, const fs::path& folder, const std::string& architecture) {
   make(s, folder, {"--backend", "cuda", "--arch", architecture});
   CHECK(on_cpu(folder, s.base() + "_forward") > 3);  // kernels of sweeps, and those of points and halos
+  CHECK(on_cpu(folder, s.base() + "_reverse") > 3);  // those of sweeps, of the ring and of halos
   on_cpu(folder, "example");
   run_example(s, folder,
               cuda_stand_in_compiler + "-o example example_cu.cpp " + s.base() + "_forward_cu.cpp " +
-                  s.base() + "_setup.cpp");
+                  s.base() + "_reverse_cu.cpp " + s.base() + "_setup.cpp");
 }
 
 /// Every equation, dimension, several orders, both types.
@@ -185,6 +187,9 @@ TEST_CASE("Generated sources include nothing of Ondula's, are formatted, and the
     CHECK(manifest.at("backend") == backend);
     CHECK_FALSE(manifest.at("version").get<std::string>().empty());
     CHECK(manifest.at("step").size() == 9);
+    CHECK(manifest.at("reverse").at("step").size() == 10);
+    CHECK(manifest.at("reverse").at("ring").at(0).dump() ==
+          R"({"field":"v.x","half_cells":{"x":{"inner":3,"outer":-3},"z":{"inner":4,"outer":-2}}})");
     CHECK(shell(folder,
                 "printf '#include \"elastic_2d_o4.h\"\\n' > c.c && gcc -std=c99 -pedantic -Wall -Wextra "
                 "-Werror -c c.c") == 0);
@@ -223,19 +228,21 @@ TEST_CASE("The example of generated sources fails where something else is comput
   const Sources s{"acoustic", 1, 4, "float32"};
   const fs::path folder = directory.path() / "a";
   check_host(s, folder);
-  REQUIRE(shell(folder, strict_compiler + "-c example.cpp acoustic_1d_o4_forward.cpp") == 0);
+  REQUIRE(shell(folder, strict_compiler +
+                            "-c example.cpp acoustic_1d_o4_forward.cpp acoustic_1d_o4_reverse.cpp") == 0);
   const std::string whole = read_file(folder / "acoustic_1d_o4_setup.cpp");
-  const auto spoilt = [&](const std::string& from, const std::string& to) {
+  const auto spoilt = [&](const std::string& from, const std::string& to, const std::string& told) {
     const std::size_t at = whole.find(from);
     REQUIRE(at != std::string::npos);
     std::string changed = whole;
     std::ofstream(folder / "changed.cpp") << changed.replace(at, from.size(), to);
-    const int status = shell(
-        folder, strict_compiler + "-o example example.o acoustic_1d_o4_forward.o changed.cpp && ./example");
-    return status != 0 && read_file(folder / "output.txt").find("NOT as expected") != std::string::npos;
+    const int status =
+        shell(folder, strict_compiler + "-o example example.o acoustic_1d_o4_*.o changed.cpp && ./example");
+    return status != 0 && read_file(folder / "output.txt").find(told) != std::string::npos;
   };
-  CHECK(spoilt("3.0 + width / 5.0", "3.0 + width / 5.1"));
-  CHECK(spoilt("return field.surface_sign[axis];", "return 1;"));
+  CHECK(spoilt("3.0 + width / 5.0", "3.0 + width / 5.1", "NOT as expected"));
+  CHECK(spoilt("return field.surface_sign[axis];", "return 1;", "NOT as expected"));
+  CHECK(spoilt("box.hi[a] = range.hi;", "box.hi[a] = a == 0 ? range.hi - 1 : range.hi;", "NOT within"));
 }
 
 TEST_CASE("`ondula generate` refuses what it cannot do, and a folder that is not empty") {

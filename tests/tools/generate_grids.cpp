@@ -50,12 +50,15 @@ emit::StandaloneCase on_grid(const ir::Program& program, const GridCase& grid) {
   return c;
 }
 
-std::vector<emit::StandaloneFile> sources(const passes::Compilation& compilation, bool cuda,
+std::vector<emit::StandaloneFile> sources(const passes::ReversibleCompilation& both, bool cuda,
                                           const emit::StandaloneCase& c) {
-  const emit::StandaloneNames names{"", "tested", {}};
-  if (!cuda) return emit::standalone_host(compilation.kernels, emit::Real::float64, names, c);
-  return emit::standalone_cuda(passes::cuda_schedule(compilation.kernels, {90, 8, 64}), emit::Real::float64,
-                               names, c);
+  const emit::StandaloneNames names{"", "tested", {}, {}, {}};
+  const ir::KernelSet& forward = both.forward.kernels;
+  const ir::KernelSet& reverse = both.reverse.value().kernels;
+  if (!cuda) return emit::standalone_host(forward, &reverse, emit::Real::float64, names, c);
+  const ir::CudaTarget target{90, 8, 64};
+  const ir::CudaProgram back = passes::cuda_schedule(reverse, target);
+  return emit::standalone_cuda(passes::cuda_schedule(forward, target), &back, emit::Real::float64, names, c);
 }
 
 /// Kernels and set-up are compiled once, and run on every grid.
@@ -68,7 +71,7 @@ void check_grids(const EquationDefinition& equation, int dims, int order, bool c
   options.axes = default_axes(dims);
   options.order = order;
   options.target = cuda ? passes::Target::cuda : passes::Target::host;
-  const passes::Compilation compilation = passes::compile(equation, options);
+  const passes::ReversibleCompilation both = passes::compile_reversible(equation, options);
   TemporaryDirectory directory;
   const fs::path folder = directory.path();
   const std::string suffix = cuda ? "_cu.cpp" : ".cpp";
@@ -76,18 +79,21 @@ void check_grids(const EquationDefinition& equation, int dims, int order, bool c
   const std::string base = equation.name() + "_" + std::to_string(dims) + "d_o" + std::to_string(order);
   for (std::size_t g = 0; g < grids.size(); ++g) {
     CAPTURE(g);
-    emit::StandaloneCase c = on_grid(compilation.kernels.program, grids[g]);
-    c.values = standalone_values(compilation, c);
-    for (const emit::StandaloneFile& file : sources(compilation, cuda, c))
+    emit::StandaloneCase c = on_grid(both.forward.kernels.program, grids[g]);
+    c.values = standalone_values(both.forward, c);
+    for (const emit::StandaloneFile& file : sources(both, cuda, c))
       std::ofstream(folder / file.name) << file.text;
     if (cuda) on_cpu(folder, "example");
-    if (cuda && g == 0) on_cpu(folder, base + "_forward");
-    if (g == 0)
-      REQUIRE(shell(folder, compiler + "-c " + base + "_forward" + suffix + " " + base + "_setup.cpp") == 0);
-    const int status = shell(folder, compiler + "-o example example" + suffix + " " + base + "_forward" +
-                                         (cuda ? "_cu" : "") + ".o " + base + "_setup.o && ./example");
+    for (const std::string direction : {"_forward", "_reverse"}) {
+      if (cuda && g == 0) on_cpu(folder, base + direction);
+    }
+    const std::string kernels = base + "_forward" + suffix + " " + base + "_reverse" + suffix;
+    if (g == 0) REQUIRE(shell(folder, compiler + "-c " + kernels + " " + base + "_setup.cpp") == 0);
+    const int status =
+        shell(folder, compiler + "-o example example" + suffix + " " + base + "_*.o && ./example");
     INFO(read_file(folder / "output.txt"));
     CHECK(status == 0);
+    CHECK(undone(folder) <= 1e-12);
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <limits>
 #include <regex>
 
 #include "tests/tools/program.hpp"
@@ -19,6 +20,15 @@ std::string readme_command(const std::filesystem::path& folder) {
   const std::string text = read_file(folder / "README.md");
   std::smatch match;
   return std::regex_search(text, match, line) ? match[1].str() : "";
+}
+
+double undone(const std::filesystem::path& folder) {
+  static const std::regex line(
+      "every step undone: largest difference ([0-9.e+-]+) of a field's largest value");
+  const std::string text = read_file(folder / "output.txt");
+  std::smatch match;
+  return std::regex_search(text, match, line) ? std::stod(match[1].str())
+                                              : std::numeric_limits<double>::infinity();
 }
 
 const std::string strict_options = " -Wall -Wextra -Werror -DONDULA_TILE_BYTES=1 ";

@@ -13,6 +13,10 @@ int shell(const std::filesystem::path& folder, const std::string& command);
 /// The command with which the README.md in `folder` compiles the example; empty where it has none.
 std::string readme_command(const std::filesystem::path& folder);
 
+/// How far from the forward run's fields the example in `folder` says undoing its steps led, of a field's
+/// largest value; infinity where output.txt does not say it.
+double undone(const std::filesystem::path& folder);
+
 /// Makes every warning an error, and tiles so small that a small grid has several.
 extern const std::string strict_options;
 /// g++ as the READMEs have it, but strict, and unoptimised to save time.

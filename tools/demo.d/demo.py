@@ -1,4 +1,5 @@
-"""Runs the demonstration jobs listed in demos.json beside this file, and reports pictures, records, speed and edge reflections.
+"""Runs the demonstration jobs listed in demos.json beside this file, and reports pictures, records, speed, edge reflections, and gradients
+with the memory they took.
 
 In a job, @DATA@ stands for the folder of outside data and @OUT@ for the folder the demo writes to. An entry of demos.json:
 
@@ -10,6 +11,12 @@ In a job, @DATA@ stands for the folder of outside data and @OUT@ for the folder 
                "shot": 0,                over the samples before `seconds`: what differs came from the edges
                "seconds": 2.0,
                "limit_db": -60}}
+
+or, of a gradient, instead of "edges":
+
+     "observed": {"vp": "..."},          the models whose records the job's are compared with
+     "memories": {"boundary": {...}},    a gradient for each value of the job's `memory`, under these names
+     "agree": 1e-5}                      how far they may differ from the first: largest difference over largest value
 
 SPDX-License-Identifier: MIT
 """
@@ -53,15 +60,15 @@ class Demo:
         if status != 0:
             raise DemoError(f"{' '.join(command)} ended with status {status}")
 
-    def run_job(self, job, label):
-        """Writes the job, runs it into a folder of its own, and returns (folder, run.json's content, seconds). A labelled one is
-        for comparison, and runs without a word."""
+    def run_job(self, job, label, command="run"):
+        """Writes the job, runs it into a folder of its own, and returns (folder, run.json's content, seconds). A labelled one runs
+        without a word."""
         folder = self.folder if label == "" else self.options.output / f"{self.name}-{label}"
         job.setdefault("output", {})["directory"] = str(folder)
         path = self.options.output / f"{folder.name}.json"
         path.write_text(json.dumps(job, indent=2) + "\n")
         start = time.monotonic()
-        self.program("run", str(path), "--force", *(["-q"] if label else []))
+        self.program(command, str(path), "--force", *(["-q"] if label else []))
         return folder, json.loads((folder / "run.json").read_text()), time.monotonic() - start
 
     def run(self):
@@ -70,6 +77,9 @@ class Demo:
         for arguments in self.entry.get("before", []):
             self.program(*[self.fill(argument) for argument in arguments])
         job = json.loads(self.fill((HERE / self.entry["job"]).read_text()))
+        if "memories" in self.entry:
+            self.run_gradients(job)
+            return
         folder, result, seconds = self.run_job(copy.deepcopy(job), "")
         print_files(folder)
         timings = result["timings"]
@@ -80,6 +90,31 @@ class Demo:
         print(f"  compile    {cold}; {again['compile']:.3f} s from the cache, in a second process", flush=True)
         if "edges" in self.entry:
             self.compare_edges(job, folder)
+
+    def run_gradients(self, job):
+        """Models what is to be observed, then the gradient with each memory; DemoError where two differ too much."""
+        observed = copy.deepcopy(job)
+        observed["models"].update({name: self.fill(path) for name, path in self.entry["observed"].items()})
+        observed["output"] = {"records": "npy", "pictures": False}
+        records = self.run_job(observed, "observed")[0]
+        field = job["receivers"][0]["field"]
+        first = None
+        for label, memory in self.entry["memories"].items():
+            asked = {**copy.deepcopy(job), "memory": memory, "observed": {field: str(records / f"records_{field}.npy")}}
+            folder, result, seconds = self.run_job(asked, label, "gradient")
+            for picture in sorted(folder.glob("gradient_*.png")):
+                print(f"  {label:10} {shown(picture)}; {seconds:.1f} s in all")
+            held, storage = result["bytes"], result["storage"]
+            print(f"             held: device {megabytes(held['device'])}, host {megabytes(held['kept_on_host'])}, disk "
+                  f"{megabytes(held['disk'])}; kept of a step {storage['bytes_per_step'] / 1e3:.1f} kB, steps run again "
+                  f"{storage['steps_again']}", flush=True)
+            gradient = {path.name: npy.read(path) for path in sorted(folder.glob("gradient_*.npy"))}
+            if first is None:
+                first = gradient
+            elif (apart := largest_difference(first, gradient)) <= self.entry["agree"]:
+                print(f"             {apart:.1e} of the largest value from the first", flush=True)
+            else:
+                raise DemoError(f"{self.name}: the gradients differ by {apart:.1e} of the largest value")
 
     def compare_edges(self, job, folder):
         """Prints how far the edges are from silent; DemoError where that is over the limit."""
@@ -130,6 +165,21 @@ def short_job(job):
     short["time"]["steps"] = min(10, job["time"]["steps"])
     short["output"] = {"records": "npy", "pictures": False}
     return short
+
+
+def megabytes(count):
+    return f"{count / 1e6:.1f} MB"
+
+
+def largest_difference(one, other):
+    """Over the arrays of one gradient, the largest difference from another's over the largest value; infinite where either is empty
+    or not finite."""
+    worst = 0.0
+    for name, array in one.items():
+        largest = max(map(abs, array.values))
+        apart = max(abs(a - b) for a, b in zip(array.values, other[name].values))
+        worst = max(worst, apart / largest if largest > 0 and math.isfinite(apart / largest) else math.inf)
+    return worst if one else math.inf
 
 
 def print_files(folder):

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #define __global__
+#define __device__
 #define __launch_bounds__(...)
 
 struct dim3 {
