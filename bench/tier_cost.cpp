@@ -11,6 +11,7 @@
 
 #include "bench/baseline_cases.hpp"
 #include "compiler/error.hpp"
+#include "runtime/storage/blob_store.hpp"
 #include "runtime/storage/file_operations.hpp"
 
 namespace {
@@ -62,6 +63,41 @@ class Throttled final : public storage::FileOperations {
   Clock::time_point free_;
 };
 
+/// Bytes a second that a disk takes and gives by itself.
+struct DiskRates {
+  double writes = 0, reads = 0;
+};
+
+/// By blobs of `bytes` in a fresh file of that folder.
+DiskRates disk_rates(const std::string& scratch, std::size_t bytes) {
+  const std::int64_t count = std::max<std::int64_t>(8, 400'000'000 / static_cast<std::int64_t>(bytes));
+  storage::BlobOptions options;
+  options.name = "rate";
+  options.count = count;
+  options.bytes = bytes;
+  options.scratch = scratch;
+  storage::BlobStore store(options);
+  constexpr std::int64_t depth = 4;  // on their way at a time, as a history's window has
+  const std::size_t room = storage::blob_room(Tier::disk, bytes);
+  const std::shared_ptr<std::byte> memory = storage::allocate_host({}, depth * room, options.name);
+  DiskRates rates;
+  for (const bool writes : {true, false}) {
+    const auto begin = Clock::now();
+    for (std::int64_t k = 0; k < count; ++k) {
+      if (k >= depth) store.wait(k - depth);
+      std::byte* const place = memory.get() + static_cast<std::size_t>(k % depth) * room;
+      if (writes)
+        store.write(k, place);
+      else
+        store.read(k, place);
+    }
+    store.finish();
+    (writes ? rates.writes : rates.reads) =
+        static_cast<double>(count) * static_cast<double>(bytes) / seconds_since(begin);
+  }
+  return rates;
+}
+
 struct Plan {
   Tier tier = Tier::disk;
   double share = 1;  ///< the disk's rate in the history's
@@ -83,9 +119,13 @@ void measure(const bench::Case& c, int threads, int rounds, const Plan& plan,
   setup.options.scratch_files = files;
   Propagator below = setup.propagator();
   const auto history = static_cast<double>(plain.estimate(setup.shots).history_bytes);
+  const DiskRates disk = plan.tier == Tier::disk
+                             ? disk_rates(plan.scratch, plain.estimate(setup.shots).step_bytes)
+                             : DiskRates{};
   plain.gradient(setup.shots, misfit);
   plain.gradient(setup.shots, misfit);
   const double rate = history / plain.timings().keeping;
+  const double rate_back = history / plain.timings().backward;
   files->rate = plan.share * rate;
   below.gradient(setup.shots, misfit);
   files->busy = 0;
@@ -103,12 +143,13 @@ void measure(const bench::Case& c, int threads, int rounds, const Plan& plan,
     backward.push_back(below.timings().backward / back);
   }
   fmt::print(
-      "{:<17}{}-D{:>7}{:>7}{:>12.0f}{:>12.0f}{:>10.3f}{:>10.3f}   {:.3f} ({:.3f} .. {:.3f}){:>10.3f}{:>10.3f}"
+      "{:<17}{}-D{:>7}{:>7}{:>12.0f}{:>9.0f} {:<7.0f}{:>9.0f} {:<7.0f}{:>9.3f}{:>10.3f}   {:.3f} ({:.3f} .. "
+      "{:.3f}){:>10.3f}{:>10.3f}"
       "{:>12.3f}\n",
-      c.equation, c.dims, c.n, c.steps, history / 1e6, rate / 1e6, median(times), median(others),
-      median(ratios), *std::min_element(ratios.begin(), ratios.end()),
-      *std::max_element(ratios.begin(), ratios.end()), median(keeping), median(backward),
-      files->busy / rounds);
+      c.equation, c.dims, c.n, c.steps, history / 1e6, rate / 1e6, rate_back / 1e6, disk.writes / 1e6,
+      disk.reads / 1e6, median(times), median(others), median(ratios),
+      *std::min_element(ratios.begin(), ratios.end()), *std::max_element(ratios.begin(), ratios.end()),
+      median(keeping), median(backward), files->busy / rounds);
   std::fflush(stdout);
 }
 
@@ -138,9 +179,9 @@ int main(int argc, char** argv) {
   if (host) plan.tier = Tier::host;
   try {
     const auto compiler = make_compiler();
-    fmt::print("{:<20}{:>7}{:>7}{:>12}{:>12}{:>10}{:>10}   {:<22}{:>11}{:>10}{:>12}\n", "case", "nodes",
-               "steps", "history MB", "rate MB/s", "device s", "below s", "below / device", "keeping",
-               "backward", "calls s");
+    fmt::print("{:<20}{:>7}{:>7}{:>12}{:>17}{:>17}{:>9}{:>10}   {:<22}{:>11}{:>10}{:>12}\n", "case", "nodes",
+               "steps", "history MB", "out back MB/s", "disk w r MB/s", "device s", "below s",
+               "below / device", "keeping", "backward", "calls s");
     for (const std::string& equation : equations) {
       for (const int d : dims) {
         bench::Case c{"", equation, d, n, 1, steps, width, order, {}};

@@ -210,6 +210,7 @@ TierBytes Machine::history_bytes(Tier tier, std::int64_t slots, std::size_t byte
   const std::int64_t held = cuda() ? loop::cuda_window(tier, slots, bytes) : loop::host_window(tier, slots);
   TierBytes all{static_cast<std::size_t>(held) * bytes, 0, 0};
   if (held == slots) return all;
+  if (!cuda()) all.device = static_cast<std::size_t>(held) * storage::blob_room(tier, bytes);
   storage::BlobOptions blobs;
   blobs.count = slots;
   blobs.bytes = bytes;
@@ -218,7 +219,7 @@ TierBytes Machine::history_bytes(Tier tier, std::int64_t slots, std::size_t byte
   all.host = below.host;
   all.disk = below.disk;
   if (cuda() && tier == Tier::disk)
-    all.host += static_cast<std::size_t>(loop::cuda_tier_staging(bytes)) * bytes;
+    all.host += static_cast<std::size_t>(loop::cuda_tier_staging(bytes)) * storage::blob_room(tier, bytes);
   return all;
 }
 

@@ -116,14 +116,18 @@ class Grouping {
       const ir::Field& field = program.field(update.field);
       return field.accumulator && !field.along;
     };
-    bool stencils = false;
+    bool stencils = false, interior = false;
     for (std::size_t i = 0; i < updates_.size(); ++i) {
       if (!sums(i)) continue;
+      interior |= inset(program, i);
       for (const auto& [name, touch] : footprints[i].touches()) stencils |= touch.read == Reach::neighbour;
     }
     for (std::size_t j = 0; stencils && j < updates_.size(); ++j) {
       for (std::size_t i = 0; i < j; ++i) {
-        const bool parted = concurrency_ == Concurrency::rows ? sums(i) && !sums(j) : sums(i) != sums(j);
+        // Those of the interior alone share what they read with the fields that are rebuilt there.
+        const bool one = sums(i) || (interior && inset(program, i));
+        const bool other = sums(j) || (interior && inset(program, j));
+        const bool parted = concurrency_ == Concurrency::rows ? one != other : sums(i) != sums(j);
         if (parted) relations_[i][j] = Relation::apart;
       }
     }
@@ -146,6 +150,11 @@ class Grouping {
       }
     }
     relations_[i][j] = found;
+  }
+
+  bool inset(const ir::Program& program, std::size_t i) const {
+    const auto& update = std::get<ir::Update>(program.operations[static_cast<std::size_t>(updates_[i])]);
+    return program.field(update.field).inset.has_value();
   }
 
   int apart(std::size_t i, std::size_t j) const { return relations_[i][j] == Relation::apart ? 1 : 0; }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "compiler/error.hpp"
+#include "compiler/passes/confine.hpp"
 #include "compiler/passes/linear.hpp"
 #include "compiler/passes/reverse.hpp"
 #include "compiler/passes/rings.hpp"
@@ -43,7 +44,13 @@ class Rebuilder {
     for (ir::Field& field : adjoint_.forward.fields) field.apart = false;
     merge();
     const std::map<std::string, RingDepths> depths = rings(physical_, back_);
-    for (const auto& [name, ring] : depths) settle(name, ring);
+    std::set<std::string> rebuilt, partners;
+    for (const auto& [name, ring] : depths) {
+      settle(name, ring);
+      rebuilt.insert(rebuilt_name(name));
+      if (!ring.kept && physical_.field(name).time_order == 1) partners.insert(rebuilt_name(name));
+    }
+    confine(back_, physical_, rebuilt, partners);
     adjoint_.handovers = reversal_.handovers;
     describe(depths);
     adjoint_.saves.clear();

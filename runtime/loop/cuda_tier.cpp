@@ -55,7 +55,7 @@ CudaTieredHistory::CudaTieredHistory(cuda::Device& device, std::vector<ir::Save>
   for (Place& place : places_) place.moved = cuda::make_event(session_);
   staging_.resize(disk_ ? static_cast<std::size_t>(cuda_tier_staging(bytes)) : 0);
   for (Staging& staging : staging_) {
-    staging.memory = cuda::make_pinned(session_, bytes);
+    staging.memory = cuda::make_pinned(session_, storage::blob_room(Tier::disk, bytes));
     staging.copied = cuda::make_event(session_);
   }
   // The stream of copies is not ordered after what fresh memory went through.

@@ -8,7 +8,7 @@ namespace ondula::loop {
 
 DeviceHistory::DeviceHistory(device::Device& device, std::vector<ir::Save> saves, std::int64_t slots,
                              const Layout& layout, std::size_t element_bytes, const ShotCopies& shots,
-                             bool joint)
+                             std::size_t joint)
     : device_(device),
       saves_(std::move(saves)),
       layout_(layout),
@@ -18,9 +18,10 @@ DeviceHistory::DeviceHistory(device::Device& device, std::vector<ir::Save> saves
       buffers_(static_cast<std::size_t>(slots)) {
   const std::size_t bytes = save_bytes();
   for (auto& slot : buffers_) {
-    if (joint) joint_.push_back(device.allocate(saves_.size() * bytes));
+    if (joint > 0) joint_.push_back(device.allocate(joint));
     for (std::size_t s = 0; s < saves_.size(); ++s)
-      slot.push_back(joint ? device::Buffer::part(joint_.back(), s * bytes, bytes) : device.allocate(bytes));
+      slot.push_back(joint > 0 ? device::Buffer::part(joint_.back(), s * bytes, bytes)
+                               : device.allocate(bytes));
   }
 }
 

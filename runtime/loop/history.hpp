@@ -67,9 +67,9 @@ class Ring {
 /// derives from this one: then there are buffers for some of them at a time, in a ring.
 class DeviceHistory : public History {
  public:
-  /// `joint`: the saves of a slot lie one after the other.
+  /// `joint`: the saves of a slot lie one after the other in so many bytes; 0: each by itself.
   DeviceHistory(device::Device& device, std::vector<ir::Save> saves, std::int64_t slots, const Layout& layout,
-                std::size_t element_bytes, const ShotCopies& shots = {}, bool joint = false);
+                std::size_t element_bytes, const ShotCopies& shots = {}, std::size_t joint = 0);
   const std::vector<ir::Save>& saves() const { return saves_; }
   const Layout& layout() const { return layout_; }
   std::int64_t slots() const override { return ring_.count(); }

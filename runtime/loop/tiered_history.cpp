@@ -12,28 +12,21 @@ constexpr std::int64_t window = 5;
 }  // namespace
 
 std::int64_t host_window(Tier tier, std::int64_t slots) {
-  return tier == Tier::device ? slots : std::min(slots, window);
+  return tier == Tier::disk ? std::min(slots, window) : slots;
 }
 
-TieredHistory::TieredHistory(device::Device& device, std::vector<ir::Save> saves, std::int64_t slots,
+TieredHistory::TieredHistory(device::Device& device, const std::vector<ir::Save>& saves, std::int64_t slots,
                              const Layout& layout, std::size_t element_bytes, const HistoryTier& tier)
-    : DeviceHistory(device, std::move(saves), host_window(tier.tier, slots), layout, element_bytes, {}, true),
+    : DeviceHistory(device, saves, host_window(tier.tier, slots), layout, element_bytes, {},
+                    storage::blob_room(Tier::disk, slot_bytes(saves.size(), layout, element_bytes, {}))),
       slots_(slots),
       holders_(static_cast<std::size_t>(places()), nobody),
-      store_({"history",
-              slots,
-              this->saves().size() * save_bytes(),
-              tier.tier,
-              tier.scratch,
-              0,
-              {},
-              tier.files}) {}
+      store_({"history", slots, saves.size() * save_bytes(), tier.tier, tier.scratch, 0, {}, tier.files}) {}
 
 void TieredHistory::reset() {
   store_.restart();
   DeviceHistory::reset();
   holders_.assign(holders_.size(), nobody);
-  present_ = 0;
 }
 
 void TieredHistory::rebase(std::int64_t slot) {
@@ -41,13 +34,11 @@ void TieredHistory::rebase(std::int64_t slot) {
   DeviceHistory::rebase(slot);
   holders_.assign(holders_.size(), nobody);
   holder(0) = 0;
-  present_ = 0;
 }
 
 void TieredHistory::claim(std::int64_t slot) {
   if (holder(slot) != nobody) store_.wait(holder(slot));
   holder(slot) = slot;
-  present_ = slot;
 }
 
 void TieredHistory::complete(std::int64_t slot) { store_.write(slot, memory(slot)); }

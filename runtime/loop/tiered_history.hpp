@@ -1,4 +1,4 @@
-// A history of which the host device holds a few slots, and a store below it all.
+// A history of which the host device holds a few slots, and a disk all of them.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -10,15 +10,15 @@
 namespace ondula::loop {
 
 /// Slots that the host device holds of a history of so many: two that a step is at, and three that are on
-/// their way; all of them where none lies below it.
+/// their way to or from a disk. All of them in Tier::host, which is the device's own memory.
 std::int64_t host_window(Tier tier, std::int64_t slots);
 
 /// For kernels on the host: steps run on the window's own memory, which the store reads from and writes to.
 /// What is complete goes below at once; on the way backward slots come up ahead of the steps.
 class TieredHistory final : public DeviceHistory {
  public:
-  TieredHistory(device::Device& device, std::vector<ir::Save> saves, std::int64_t slots, const Layout& layout,
-                std::size_t element_bytes, const HistoryTier& tier);
+  TieredHistory(device::Device& device, const std::vector<ir::Save>& saves, std::int64_t slots,
+                const Layout& layout, std::size_t element_bytes, const HistoryTier& tier);
   std::int64_t slots() const override { return slots_; }
   storage::BlobBytes below() const override { return storage::blob_bytes(store_.options()); }
   void rebase(std::int64_t slot) override;
@@ -28,7 +28,6 @@ class TieredHistory final : public DeviceHistory {
   void complete(std::int64_t slot) override;
   void add_squares(const ir::Domain& domain, std::int64_t slot, const std::vector<ir::Box>& lives,
                    std::vector<double>& nodes, std::int64_t shot) override;
-  const storage::BlobOptions& store() const { return store_.options(); }
 
  private:
   static constexpr std::int64_t nobody = -1;
@@ -41,7 +40,6 @@ class TieredHistory final : public DeviceHistory {
   std::int64_t slots_;
   std::vector<std::int64_t>
       holders_;               ///< by place: the slot whose bytes it holds, or will when they are there
-  std::int64_t present_ = 0;  ///< the slot that the present stands in
   storage::BlobStore store_;  ///< goes first: its thread uses the window
 };
 

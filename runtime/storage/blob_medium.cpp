@@ -17,7 +17,7 @@ namespace ondula::storage {
 namespace {
 
 constexpr std::size_t page = 4096;  // blobs in a file begin on pages
-constexpr std::align_val_t host_alignment{64};
+constexpr std::align_val_t host_alignment{page};
 
 std::size_t stride(std::size_t bytes) { return (bytes + page - 1) / page * page; }
 
@@ -67,14 +67,14 @@ class DiskMedium final : public BlobMedium {
     std::optional<XXH64_hash_t>& sum = sums_.at(static_cast<std::size_t>(slot));
     sum.reset();  // an error on the way leaves nothing to read
     const XXH64_hash_t own = checksum(slot, from);
-    file_.write(offset(slot), {from, bytes_});
+    file_.write(offset(slot), {from, stride(bytes_)});
     sum = own;
   }
 
   void read(std::int64_t slot, std::byte* to) override {
     const std::optional<XXH64_hash_t>& sum = sums_.at(static_cast<std::size_t>(slot));
     if (!sum) throw InternalError(fmt::format("{}: nothing was kept in blob {}", file_.path(), slot));
-    file_.read(offset(slot), {to, bytes_});
+    file_.read(offset(slot), {to, stride(bytes_)});
     const XXH64_hash_t found = checksum(slot, to);
     if (found == *sum) return;
     throw RuntimeError(
@@ -99,10 +99,12 @@ class DiskMedium final : public BlobMedium {
 
 }  // namespace
 
+std::size_t blob_room(Tier tier, std::size_t bytes) { return tier == Tier::disk ? stride(bytes) : bytes; }
+
 BlobBytes blob_bytes(const BlobOptions& options) {
   const auto count = static_cast<std::size_t>(options.count);
   if (options.tier == Tier::host) return {count * options.bytes, 0};
-  return {static_cast<std::size_t>(options.staging) * options.bytes, count * stride(options.bytes)};
+  return {static_cast<std::size_t>(options.staging) * stride(options.bytes), count * stride(options.bytes)};
 }
 
 std::shared_ptr<std::byte> allocate_host(const HostAllocator& allocate, std::size_t bytes,

@@ -29,17 +29,22 @@ struct BlobOptions {
   std::shared_ptr<FileOperations> files;  ///< null: the system's
 };
 
+/// Bytes of memory that a blob is written from and read into: whole pages for a disk, the rest of them of no
+/// meaning.
+std::size_t blob_room(Tier tier, std::size_t bytes);
+
 /// Bytes that blobs take, on the host (staging included) and on disk.
 struct BlobBytes {
   std::size_t host = 0, disk = 0;
 };
 BlobBytes blob_bytes(const BlobOptions& options);
 
-/// `allocate(bytes)`, or as much of the heap. Throws RuntimeError naming `what` and the bytes.
+/// `allocate(bytes)`, or as much of the heap, on a page. Throws RuntimeError naming `what` and the bytes.
 std::shared_ptr<std::byte> allocate_host(const HostAllocator& allocate, std::size_t bytes,
                                          const std::string& what);
 
-/// Blobs written and read one after the other.
+/// Blobs written and read, several at a time but for one of them, from and to memory of blob_room() bytes on
+/// a page.
 class BlobMedium {
  public:
   virtual ~BlobMedium() = default;

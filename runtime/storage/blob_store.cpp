@@ -20,7 +20,7 @@ BlobStore::BlobStore(BlobOptions options)
       active_(static_cast<std::size_t>(options_.count)) {
   if (options_.tier == Tier::host) options_.staging = 0;
   for (int k = 0; k < options_.staging; ++k)
-    staging_.push_back({allocate_host(options_.allocate, options_.bytes, options_.name), {}, -1, 0});
+    staging_.push_back({allocate_host(options_.allocate, room(), options_.name), {}, -1, 0});
   // Signals are for the program's own threads.
   sigset_t all, before;
   sigfillset(&all);
@@ -167,8 +167,7 @@ void BlobStore::put(std::int64_t slot, std::span<const std::byte> blob) {
   check(lock);
   if (staging_.empty()) {
     lock.unlock();
-    write(slot, blob.data());
-    wait(slot);
+    put_unstaged(slot, blob);
     return;
   }
   std::erase(hints_, slot);
@@ -188,6 +187,16 @@ void BlobStore::put(std::int64_t slot, std::span<const std::byte> blob) {
   lock.lock();
   check(lock);
   enqueue(lock, {slot, staging->data.get(), nullptr, static_cast<int>(staging - staging_.data())});
+}
+
+void BlobStore::put_unstaged(std::int64_t slot, std::span<const std::byte> blob) {
+  std::shared_ptr<std::byte> copy;
+  if (options_.tier == Tier::disk) {
+    copy = allocate_host({}, room(), options_.name);
+    std::memcpy(copy.get(), blob.data(), blob.size());
+  }
+  write(slot, copy ? copy.get() : blob.data());
+  wait(slot);
 }
 
 void BlobStore::prefetch(std::int64_t slot) {
@@ -220,8 +229,11 @@ void BlobStore::get(std::int64_t slot, std::span<std::byte> blob) {
     check(lock);
     return;
   }
-  enqueue(lock, {slot, nullptr, blob.data(), -1});
+  std::shared_ptr<std::byte> copy;
+  if (options_.tier == Tier::disk) copy = allocate_host({}, room(), options_.name);
+  enqueue(lock, {slot, nullptr, copy ? copy.get() : blob.data(), -1});
   wait_for(lock, slot);
+  if (copy) std::memcpy(blob.data(), copy.get(), blob.size());
 }
 
 void BlobStore::write(std::int64_t slot, const std::byte* from) {

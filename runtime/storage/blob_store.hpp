@@ -19,8 +19,9 @@ namespace ondula::storage {
 
 /// A history's slots, rings or checkpoints. Two ways in and out, which may be mixed: put, prefetch and get
 /// copy through staging buffers of the store's own; write and read leave the caller's memory to the store
-/// until wait(). One thread calls. What goes wrong in the store's thread comes out of the next call, and of
-/// every one after it until restart(): then nothing that was kept is left to read.
+/// until wait(), blob_room() bytes on a page. One thread calls. What goes wrong in the store's thread
+/// comes out of the next call, and of every one after it until restart(): then nothing that was kept is left
+/// to read.
 class BlobStore {
  public:
   /// Allocates, sets aside, and starts the threads. Throws as make_medium does.
@@ -29,7 +30,7 @@ class BlobStore {
   BlobStore(const BlobStore&) = delete;
   BlobStore& operator=(const BlobStore&) = delete;
 
-  /// Keeps a copy of `blob`. Waits while all staging buffers are under way.
+  /// Keeps a copy of `blob`. Waits while all staging buffers are under way; without any, until it is kept.
   void put(std::int64_t slot, std::span<const std::byte> blob);
   /// A hint that get(slot) will come: read as soon as a staging buffer is free.
   void prefetch(std::int64_t slot);
@@ -81,6 +82,8 @@ class BlobStore {
   void check(const Lock& lock);
   void check_slot(std::int64_t slot, std::size_t bytes) const;
   void enqueue(const Lock& lock, const Job& job);
+  std::size_t room() const { return blob_room(options_.tier, options_.bytes); }
+  void put_unstaged(std::int64_t slot, std::span<const std::byte> blob);
   void wait_for(Lock& lock, std::int64_t slot);
   void drop(Lock& lock);
   Staging* holding(std::int64_t slot);

@@ -150,6 +150,6 @@ Cost predict(const Checkpoints& checkpoints, std::int64_t steps, std::int64_t st
           std::min(stretch, steps)};
 }
 
-std::int64_t revolve_stretch(int substeps) { return std::max(1, 8 / std::max(1, substeps)); }
+std::int64_t revolve_stretch(int substeps) { return std::max(1, 12 / std::max(1, substeps)); }
 
 }  // namespace ondula::storage

@@ -48,8 +48,8 @@ Schedule make_schedule(const Checkpoints& checkpoints, std::int64_t steps, std::
 /// What it takes, without making it.
 Cost predict(const Checkpoints& checkpoints, std::int64_t steps, std::int64_t stretch = 1);
 
-/// Samples of Revolve's stretches: about eight steps. To put back a state costs as much as one or two steps,
-/// which is then little beside the stretch; and eight steps keep about as much as three states.
+/// Samples of Revolve's stretches: about twelve steps. To put back a state costs as much as one or two steps,
+/// which is then little beside the stretch; and twelve steps keep about as much as four states.
 std::int64_t revolve_stretch(int substeps);
 
 }  // namespace ondula::storage

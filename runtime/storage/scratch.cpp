@@ -121,7 +121,11 @@ void ScratchFile::make_directory(const std::string& folder) {
 void ScratchFile::make_file(const std::string& name, std::int64_t bytes) {
   path_ = directory_ + "/" + name;
   name_ = name;
-  file_ = files_->open(held_, name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  constexpr int flags = O_RDWR | O_CREAT | O_CLOEXEC;
+  file_ = files_->open(held_, name.c_str(), flags | O_EXCL | O_DIRECT, 0600);
+  direct_ = file_ >= 0;
+  // Where the system's cache cannot be passed the refusal may come after the name has been made.
+  if (file_ < 0 && errno == EINVAL) file_ = files_->open(held_, name.c_str(), flags, 0600);
   if (file_ < 0) fail("opening", errno);
   named_ = true;
   if (bytes == 0 || files_->reserve(file_, bytes) == 0) return;
@@ -143,13 +147,27 @@ void ScratchFile::fail(const std::string& what, int code) const {
   throw RuntimeError(fmt::format("{}: {} failed: {}", path_, what, std::strerror(code)));
 }
 
+/// Through the system's cache from now on, as parts of pages have to be; false where it was so already.
+bool ScratchFile::leave_direct() {
+  if (!direct_.exchange(false)) return false;
+  const int flags = ::fcntl(file_, F_GETFL);
+  return flags >= 0 && ::fcntl(file_, F_SETFL, flags & ~O_DIRECT) == 0;
+}
+
+void ScratchFile::prepare(std::int64_t offset, std::span<const std::byte> bytes) {
+  constexpr std::uintptr_t page = 4096;
+  const auto where = reinterpret_cast<std::uintptr_t>(bytes.data());
+  if (direct_ && (where | static_cast<std::uintptr_t>(offset) | bytes.size()) % page != 0) leave_direct();
+}
+
 void ScratchFile::write(std::int64_t offset, std::span<const std::byte> bytes) {
   const NoFileSizeSignal quiet;
+  prepare(offset, bytes);
   std::size_t done = 0;
   while (done < bytes.size()) {
     const std::int64_t got = files_->write(file_, bytes.data() + done, bytes.size() - done,
                                            offset + static_cast<std::int64_t>(done));
-    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && (errno == EINTR || (errno == EINVAL && leave_direct()))) continue;
     if (got <= 0) {
       const std::string why = got < 0 ? std::strerror(errno) : "nothing more is taken";
       throw RuntimeError(fmt::format("{}: writing at offset {}: {} bytes wanted, {} written: {}", path_,
@@ -160,11 +178,12 @@ void ScratchFile::write(std::int64_t offset, std::span<const std::byte> bytes) {
 }
 
 void ScratchFile::read(std::int64_t offset, std::span<std::byte> bytes) {
+  prepare(offset, bytes);
   std::size_t done = 0;
   while (done < bytes.size()) {
     const std::int64_t got = files_->read(file_, bytes.data() + done, bytes.size() - done,
                                           offset + static_cast<std::int64_t>(done));
-    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && (errno == EINTR || (errno == EINVAL && leave_direct()))) continue;
     if (got <= 0) {
       const std::string why = got < 0 ? std::strerror(errno) : "the file ends there";
       throw RuntimeError(fmt::format("{}: reading at offset {}: {} bytes wanted, {} got: {}", path_, offset,

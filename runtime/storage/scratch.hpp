@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -35,7 +36,8 @@ class ScratchFile {
   ScratchFile(const ScratchFile&) = delete;
   ScratchFile& operator=(const ScratchFile&) = delete;
 
-  /// All of `bytes`, in as many calls as it takes. Throws RuntimeError naming file, offset, and how many
+  /// All of `bytes`, in as many calls as it takes. Where memory, offset and size are whole pages they go past
+  /// the system's cache, if the file system lets them. Throws RuntimeError naming file, offset, and how many
   /// bytes were wanted and done.
   void write(std::int64_t offset, std::span<const std::byte> bytes);
   void read(std::int64_t offset, std::span<std::byte> bytes);
@@ -49,12 +51,15 @@ class ScratchFile {
   void make_directory(const std::string& folder);
   void make_file(const std::string& name, std::int64_t bytes);
   void remove_names() noexcept;
+  void prepare(std::int64_t offset, std::span<const std::byte> bytes);
+  bool leave_direct();
   [[noreturn]] void fail(const std::string& what, int code) const;
 
   std::shared_ptr<FileOperations> files_;
   std::string directory_, name_, path_;
   int held_ = -1;  ///< the directory, locked
   int file_ = -1;
+  std::atomic<bool> direct_ = false;  ///< calls go past the system's cache
   bool named_ = false, directory_there_ = false;
 };
 

@@ -65,8 +65,7 @@ TEST_CASE("estimate's bytes of every tier are what is allocated: full, boundary,
           CHECK(found.host == estimate.gradient_host_bytes);
           CHECK(found.disk == estimate.gradient_disk_bytes);
           CHECK((found.disk > 0) == (tier == Tier::disk));
-          CHECK((found.host > 0) ==
-                (tier == Tier::host || (tier == Tier::disk && estimate.checkpoint_bytes > 0)));
+          CHECK((found.host > 0) == (tier != Tier::device && estimate.checkpoint_bytes > 0));
           CHECK(estimate.history_bytes % estimate.step_bytes == 0);
           CHECK(estimate.checkpoint_bytes % estimate.state_bytes == 0);
         }

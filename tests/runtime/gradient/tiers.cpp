@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -40,6 +41,19 @@ struct Scratch {
 
 std::string all_differences(const Everything& found, const Everything& expected) {
   return fmt::format("{}", fmt::join(differences(found, expected), "; "));
+}
+
+/// The sizes of the files without a name below `folder` that this process has open.
+std::size_t scratch_bytes(const std::string& folder) {
+  std::size_t bytes = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code ignored;
+    const std::string target = std::filesystem::read_symlink(entry.path(), ignored).string();
+    struct stat facts{};
+    if (target.starts_with(folder) && ::stat(entry.path().c_str(), &facts) == 0 && S_ISREG(facts.st_mode))
+      bytes += static_cast<std::size_t>(facts.st_size);
+  }
+  return bytes;
 }
 
 /// Two shots, so that a history is used again.
@@ -194,6 +208,34 @@ TEST_CASE(
     CHECK(asked == at);
     cancel_at = -1;
     CHECK(every_derivative(propagator, problem).models == expected.gradient.models);
+  }
+}
+
+TEST_CASE("tiers: bytes on the device, of the host and on disk are what estimate says") {
+  ONDULA_NEEDS_CLANG();
+  for (const char* equation : equations_here) {
+    for (const Tier tier : below) {
+      Setting setting;
+      setting.equation = equation;
+      CAPTURE(equation);
+      CAPTURE(tier == Tier::disk);
+      const Scratch scratch;
+      Problem problem = scratch.on(random_problem(setting), tier);
+      problem.options.storage.states = tier;
+      problem.options.storage.checkpoints = {Checkpoints::Kind::segments, 3};
+      Propagator propagator = problem.propagator();
+      const Estimate estimate = propagator.estimate(problem.shots);
+      std::size_t on_disk = 0;
+      propagator.gradient(problem.shots, [&](std::int64_t, const std::map<std::string, Traces>&) {
+        on_disk = scratch_bytes(scratch.path());
+        return Misfit{};
+      });
+      CHECK(propagator.device_bytes_peak() == estimate.gradient_device_bytes);
+      CHECK(on_disk == estimate.gradient_disk_bytes);
+      CHECK((on_disk > 0) == (tier == Tier::disk));
+      CHECK(estimate.checkpoint_bytes > 0);
+      if (tier == Tier::host) CHECK(estimate.gradient_host_bytes == estimate.checkpoint_bytes);
+    }
   }
 }
 

@@ -39,7 +39,7 @@ Setting setting_of(const Row& row) {
   s.faces = row[5] == 0 ? "l" : "flllll";
   s.substeps = row[6] == 0 ? 1 : 3;
   s.initial = true;
-  s.steps = s.dims == 3 ? 14 : 51;
+  s.steps = s.dims == 3 ? 40 : 51;
   s.seed = 60 + row[0];
   return s;
 }

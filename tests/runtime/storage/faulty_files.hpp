@@ -41,7 +41,7 @@ class FaultyFiles : public storage::FileOperations {
     if (at_write) at_write();
     if (number == fail_write) return fails(error) ? -1 : 0;
     if (number == lose_write) return static_cast<std::int64_t>(bytes);
-    if (number == short_write) bytes = std::max<std::size_t>(1, bytes / 3);
+    if (number == short_write) bytes = part_of(bytes);
     pass(bytes);
     return FileOperations::write(file, from, bytes, offset);
   }
@@ -49,7 +49,7 @@ class FaultyFiles : public storage::FileOperations {
     const std::int64_t number = ++reads;
     if (number == fail_read) return fails(error) ? -1 : 0;
     if (number == end_read) return 0;
-    if (number == short_read) bytes = std::max<std::size_t>(1, bytes / 3);
+    if (number == short_read) bytes = part_of(bytes);
     pass(bytes);
     const std::int64_t got = FileOperations::read(file, to, bytes, offset);
     if (number == flip_read && got > 0) to[got / 2] ^= std::byte{16};
@@ -62,6 +62,12 @@ class FaultyFiles : public storage::FileOperations {
   }
 
  private:
+  /// A third, of whole pages if they were some.
+  static std::size_t part_of(std::size_t bytes) {
+    constexpr std::size_t page = 4096;
+    const std::size_t third = std::max<std::size_t>(1, bytes / 3);
+    return bytes % page == 0 && bytes > page ? std::max(page, third / page * page) : third;
+  }
   static bool fails(int code) {
     if (code != 0) errno = code;
     return code != 0;

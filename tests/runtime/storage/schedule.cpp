@@ -126,9 +126,9 @@ TEST_CASE(
       }
     }
   }
-  CHECK(storage::revolve_stretch(1) == 8);
-  CHECK(storage::revolve_stretch(3) == 2);
-  CHECK(storage::revolve_stretch(16) == 1);
+  CHECK(storage::revolve_stretch(1) == 12);
+  CHECK(storage::revolve_stretch(3) == 4);
+  CHECK(storage::revolve_stretch(24) == 1);
 }
 
 TEST_CASE("B11: as many states as steps, and nothing is run again") {

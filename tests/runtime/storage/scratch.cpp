@@ -70,6 +70,30 @@ TEST_CASE("scratch file: bytes come back, and nothing of it can be seen in the f
   CHECK(std::filesystem::is_empty(folder.path()));
 }
 
+TEST_CASE("scratch file: whole pages and parts of pages may come in any order") {
+  const TemporaryDirectory folder;
+  constexpr std::size_t page = 4096;
+  std::vector<std::byte> room(9 * page);
+  std::byte* const aligned =
+      room.data() + (page - reinterpret_cast<std::uintptr_t>(room.data()) % page) % page;
+  const auto data = pattern(8 * page, 6);
+  for (const bool short_calls : {false, true}) {
+    std::copy(data.begin(), data.end(), aligned);
+    auto files = std::make_shared<FaultyFiles>();
+    ScratchFile file(folder.path().string(), "history", 8 * page, files);
+    if (short_calls) files->short_write = files->short_read = 1;
+    file.write(0, {aligned, 8 * page});
+    std::fill_n(aligned, 8 * page, std::byte{0});
+    file.read(0, {aligned, 8 * page});
+    CHECK(std::equal(data.begin(), data.end(), aligned));
+    CHECK(files->writes == (short_calls ? 2 : 1));
+    file.write(5, std::span(data).first(100));
+    file.read(0, {aligned, 8 * page});
+    CHECK(std::equal(data.begin(), data.begin() + 100, aligned + 5));
+    CHECK(std::equal(data.begin() + 105, data.end(), aligned + 105));
+  }
+}
+
 TEST_CASE("scratch file: a folder that is missing, no folder, closed or read-only is named") {
   const TemporaryDirectory folder;
   const std::string missing = (folder.path() / "missing").string(), plain = (folder.path() / "file").string();

@@ -93,7 +93,7 @@ TEST_CASE(
     const TemporaryDirectory folder;
     Problem own = below(problem, Tier::disk, folder);
     const auto files = std::make_shared<FaultyFiles>();
-    files->bytes_per_second = 1e9;
+    files->bytes_per_second = 30e6;  // slower than the steps
     own.options.scratch_files = files;
     Propagator propagator = own.propagator();
     const Gradient found = every_derivative(propagator, own);
