@@ -152,12 +152,12 @@ void Propagator::Impl::gather_initial(const loop::Sensitivity& sensitivity, Grad
       std::vector<double> padded(static_cast<std::size_t>(domain_.points()), 0.0);
       for (const auto& [factor, state] : variable.value.terms) {
         const std::vector<double> values = own.back->field(state, level);
-        const std::vector<double> factors = sensitivity.values(factor, box);
+        const ir::Expr whole = level < 0 ? forward.pool->product({variable.previous, factor}) : factor;
+        const std::vector<double> factors = sensitivity.values(whole, box);
         each_entry(box, [&](const ir::Extents& index, std::size_t i) {
           const auto flat = static_cast<std::size_t>(flat_of(domain_, index));
           const double weight = node_weight(domain_, {&field}, field.stagger, forward.first_order(), index);
-          if (values[flat] != 0)
-            padded[flat] += (level < 0 ? variable.previous : 1) * weight * factors[i] * values[flat];
+          if (values[flat] != 0) padded[flat] += weight * factors[i] * values[flat];
         });
       }
       const std::vector<double> nodes = cropped(padded);

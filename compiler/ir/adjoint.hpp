@@ -30,7 +30,7 @@ struct Combination {
 struct AdjointVariable {
   std::string field;  ///< of the forward program
   Combination value;
-  int previous = 0;  ///< second order: dJ/df(-1) is this times the adjoint one step before
+  Expr previous;  ///< second order: dJ/df(-1) is this times the adjoint one step before
 };
 
 /// factor * state * start: with the adjoint's variable `state` as the last step back leaves it and what the

@@ -292,6 +292,8 @@ void Accumulations::pair_nested(const GradientTerm& term, const std::string& acc
     }
     for (const Part& part : cotangents_.of(pair.nested)) {
       const Part flux = cotangents_.transposed(pair.nested, part);
+      for (ir::Operation& operation : cotangents_.require(flux.value))
+        needed_.push_back(std::move(operation));
       const Expr product = pool_.product({pool_.constant(flux.sign), flux.value, forward});
       if (part.axis < 0)
         live.push_back(product);
@@ -349,7 +351,7 @@ void Accumulations::gradient(std::size_t number, const std::string& accumulator)
 
 std::vector<ir::Operation> Accumulations::updates() {
   for (std::size_t t = 0; t < terms_.size(); ++t) accumulate(t);
-  std::vector<ir::Operation> result = cotangents_.take_pending();
+  std::vector<ir::Operation> result = std::move(needed_);
   result.insert(result.end(), filter_updates_.begin(), filter_updates_.end());
   result.insert(result.end(), updates_.begin(), updates_.end());
   return result;

@@ -57,7 +57,7 @@ class Accumulations {
   ir::Adjoint& adjoint_;
   ir::Pool& pool_;
   std::map<std::pair<std::uint32_t, std::string>, std::string> filters_;  // by adjoint sum and memory
-  std::vector<ir::Operation> filter_updates_, updates_;
+  std::vector<ir::Operation> needed_, filter_updates_, updates_;          // in that order
 };
 
 }  // namespace ondula::passes

@@ -101,7 +101,7 @@ class Chooser {
       single(group[0], used);
       return;
     }
-    if (const auto law = isotropic(group, used)) {
+    if (const auto law = isotropic(group, used); law && stay_alike(group)) {
       const Zeros known = zeros(program_, law->second);
       if (known == Zeros::positive || (known == Zeros::flat && !unscaled_)) {
         for (const std::string& field : group) {
@@ -122,12 +122,36 @@ class Chooser {
                     fmt::join(group, ", "), used.size()));
   }
 
+  /// A step keeps the same of each, and no parameter says how much: then a law's variables obey the step.
+  bool stay_alike(const std::vector<std::string>& group) const {
+    return std::all_of(group.begin(), group.end(), [&](const std::string& field) {
+      return !stays_by_parameter(field) && stays(field) == stays(group[0]);
+    });
+  }
+
+  /// What a step keeps of a field's levels.
+  std::vector<std::pair<int, Expr>> stays(const std::string& field) const {
+    std::vector<std::pair<int, Expr>> result;
+    for (const Use& use : uses_) {
+      if (use.self && use.target == field) result.emplace_back(use.atom->level, use.coefficient);
+    }
+    return result;
+  }
+
+  bool stays_by_parameter(const std::string& field) const {
+    const auto all = stays(field);
+    return std::any_of(all.begin(), all.end(),
+                       [](const auto& kept) { return ir::contains(kept.second, Kind::parameter); });
+  }
+
   void single(const std::string& field, const std::vector<Cotangent>& used) {
     if (used.empty()) return;
     const Expr scale = pool_.sum(used[0].begin()->second);
     if (ir::is_constant(scale, 1) && used.size() == 1) return;
     const Zeros known = zeros(program_, scale);
-    const bool safe = known == Zeros::positive || (known == Zeros::flat && !unscaled_);
+    // Where the scale is 0, nothing but its own derivative may want the adjoint.
+    const bool alone = !unscaled_ && !stays_by_parameter(field);
+    const bool safe = known == Zeros::positive || (known == Zeros::flat && alone);
     if (used.size() == 1 && safe) {
       AdjointState& state = result_.states[field];
       state.kept = Kept::scaled;
@@ -293,6 +317,21 @@ LawInverse inverse_of(ir::Pool& pool, const AdjointState& law) {
   }
   result.bulk = pool.surface(std::move(bulk));
   result.trace = pool.surface(std::move(trace));
+  return result;
+}
+
+ir::Combination recovered(ir::Pool& pool, const AdjointVariables& variables, const std::string& field) {
+  const AdjointState& state = variables.states.at(field);
+  const Expr sign = pool.constant(state.sign);
+  if (state.kept == Kept::plain) return {{{sign, field}}};
+  if (state.kept == Kept::scaled)
+    return {{{pool.product({sign, pool.function("inverse_or_zero", {state.scale})}), field}}};
+  const LawInverse inverse = inverse_of(pool, state);
+  ir::Combination result;
+  for (const std::string& member : state.group) {
+    const Expr factor = member == field ? pool.sum({inverse.deviator, inverse.trace}) : inverse.trace;
+    result.terms.emplace_back(pool.product({sign, factor}), member);
+  }
   return result;
 }
 

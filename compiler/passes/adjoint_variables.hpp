@@ -63,6 +63,9 @@ struct LawInverse {
 };
 LawInverse inverse_of(ir::Pool& pool, const AdjointState& law);
 
+/// The adjoint of a forward field from its variables.
+ir::Combination recovered(ir::Pool& pool, const AdjointVariables& variables, const std::string& field);
+
 /// Scaled where the coefficient is proven to vanish nowhere or without effect, products elsewhere;
 /// `unscaled`: only where it vanishes nowhere, so that every adjoint can be had back from its variable at any
 /// model.

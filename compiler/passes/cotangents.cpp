@@ -59,20 +59,24 @@ Part Cotangents::represented(const Cotangent& cotangent) {
   const auto found = variables_.cotangents.find(cotangent);
   if (found == variables_.cotangents.end()) throw InternalError("a cotangent without a field");
   const Represented& r = found->second;
-  if (!r.product) return {-1, r.sign, state(r.field).value};
-  if (computed_.insert(r.field).second) {
+  return {-1, r.sign, r.product ? product(cotangent, r) : state(r.field).value};
+}
+
+ir::Expr Cotangents::product(const Cotangent& cotangent, const Represented& represented) {
+  if (!definitions_.contains(represented.field)) {
     std::vector<Expr> terms;
     ir::Location location;
     for (const auto& [target, coefficients] : cotangent) {
       const Part own = state(target);
-      terms.push_back(pool_.product({pool_.constant(own.sign * r.sign), pool_.sum(coefficients), own.value}));
+      terms.push_back(
+          pool_.product({pool_.constant(own.sign * represented.sign), pool_.sum(coefficients), own.value}));
       location = physical_.field(target).location;
     }
-    pending_.push_back(ir::Update{
-        r.field, 1, pool_.sum(std::move(terms)), false, {ir::Region{ir::RegionKind::live, -1}}, location});
-    pending_.push_back(ir::Halo{r.field, 1});
+    const ir::Region live{ir::RegionKind::live, -1};
+    definitions_[represented.field].update = {
+        represented.field, 1, pool_.sum(std::move(terms)), false, {live}, location};
   }
-  return {-1, r.sign, pool_.field(r.field, 1)};
+  return pool_.field(represented.field, 1);
 }
 
 std::vector<Part> Cotangents::of(Expr atom) {
@@ -135,24 +139,60 @@ Part Cotangents::transposed(Expr derivative, Part part) {
 Expr Cotangents::plain(Expr value, int axis, const ir::HalfCells& stagger) {
   if (!ir::contains(value, Kind::profile)) return value;
   if (axis < 0) throw InternalError("a profile outside the strips");
-  const auto known = strips_.find(value->id);
-  const std::string name = known != strips_.end() ? known->second : fmt::format("strip.{}", strips_.size());
-  if (known == strips_.end()) {
-    strips_[value->id] = name;
+  const auto [known, fresh] = strips_.try_emplace(value->id, fmt::format("strip.{}", strips_.size()));
+  const std::string& name = known->second;
+  if (fresh) {
     ir::Field field{.name = name, .group = name, .unit = "", .stagger = stagger, .time_order = 1};
     field.everywhere = true;
     field.strip_axis = axis;
-    program_.fields.push_back(std::move(field));
-  }
-  if (computed_.insert(name).second) {
-    pending_.push_back(
-        ir::Update{name, 1, value, false, {ir::Region{ir::RegionKind::strip, axis}}, ir::Location{}});
+    const ir::Region strip{ir::RegionKind::strip, axis};
+    definitions_[name] = {field, {name, 1, value, false, {strip}, ir::Location{}}};
   }
   return pool_.field(name, 1);
 }
 
+std::vector<ir::Operation> Cotangents::require(Expr value) {
+  std::vector<ir::Operation> result;
+  require(value, result);
+  return result;
+}
+
+void Cotangents::require(Expr value, std::vector<ir::Operation>& into) {
+  for (const Expr arg : value->args) require(arg, into);
+  if (value->kind != Kind::field) return;
+  const auto found = definitions_.find(value->name);
+  if (found == definitions_.end() || !computed_.insert(value->name).second) return;
+  const auto& [field, update] = found->second;
+  require(update.value, into);
+  into.emplace_back(update);
+  if (field.strip_axis < 0)
+    into.emplace_back(ir::Halo{update.field, 1});
+  else
+    program_.fields.push_back(field);
+}
+
+std::set<std::pair<std::string, int>> Cotangents::states_in(Expr value) const {
+  std::set<std::pair<std::string, int>> result;
+  states_in(value, result);
+  return result;
+}
+
+void Cotangents::states_in(Expr value, std::set<std::pair<std::string, int>>& into) const {
+  for (const Expr arg : value->args) states_in(arg, into);
+  if (value->kind != Kind::field) return;
+  const auto found = definitions_.find(value->name);
+  if (found != definitions_.end())
+    states_in(found->second.update.value, into);
+  else
+    into.emplace(value->name, value->level);
+}
+
 ir::HalfCells Cotangents::stagger_of(Expr value) const {
-  if (value->kind == Kind::field) return program_.field(value->name).stagger;
+  if (value->kind == Kind::field) {
+    const auto strip = definitions_.find(value->name);
+    const bool own = strip != definitions_.end() && strip->second.field.strip_axis >= 0;
+    return own ? strip->second.field.stagger : program_.field(value->name).stagger;
+  }
   if (value->kind == Kind::derivative) {
     ir::HalfCells stagger = stagger_of(value->args[0]);
     if (value->staggered) stagger[at(value->axis)] = 1 - stagger[at(value->axis)];
@@ -163,7 +203,5 @@ ir::HalfCells Cotangents::stagger_of(Expr value) const {
   }
   throw InternalError("a cotangent without a field");
 }
-
-std::vector<ir::Operation> Cotangents::take_pending() { return std::exchange(pending_, {}); }
 
 }  // namespace ondula::passes

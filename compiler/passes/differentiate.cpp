@@ -3,7 +3,6 @@
 #include "compiler/passes/differentiate.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -11,6 +10,7 @@
 
 #include "compiler/error.hpp"
 #include "compiler/passes/accumulations.hpp"
+#include "compiler/passes/adjoint_order.hpp"
 #include "compiler/passes/cotangents.hpp"
 #include "compiler/passes/linear.hpp"
 #include "compiler/passes/parity.hpp"
@@ -52,6 +52,7 @@ class Differentiator {
     products();
     mirrors();
     cotangents_ = std::make_unique<Cotangents>(physical_, uses_, variables_, program);
+    order_ = std::make_unique<AdjointOrder>(physical_, uses_, variables_, *cotangents_);
   }
 
   ir::Adjoint run(bool fields_only) {
@@ -61,14 +62,21 @@ class Differentiator {
     accumulations_ = &accumulations;
     for (std::size_t i = physical_.operations.size(); i-- > 0;) reverse(i);
     settle();
-    inject(true);
+    inject(When::first);
+    std::vector<std::string> late;
     for (const ir::Field& field : physical_.fields) {
-      if (!cotangents_->early(field.name)) advance(field.name);
+      if (!cotangents_->early(field.name) && !advanced_.contains(field.name)) late.push_back(field.name);
     }
+    for (const std::string& field : order_->at_the_end(late)) advance(field);
+    inject(When::updated);
     advance_postponed();
+    decay();
+    inject(When::last);
     finish();
     widen_aprons();
-    decisions(terms, plan);
+    adjoint_.decisions = variables_.decisions;
+    for (std::string& decision : decisions(physical_, terms, plan))
+      adjoint_.decisions.push_back(std::move(decision));
     adjoint_.divisors.erase(std::unique(adjoint_.divisors.begin(), adjoint_.divisors.end()),
                             adjoint_.divisors.end());
     return std::move(adjoint_);
@@ -114,20 +122,10 @@ class Differentiator {
     });
   }
 
-  /// First-order fields whose adjoints are updated at the step's end.
-  std::vector<std::string> late_fields() const {
-    std::vector<std::string> fields;
-    for (const ir::Field& field : physical_.fields) {
-      const bool late = field.strip_axis < 0 && field.time_order == 1 && !cotangents_->early(field.name);
-      if (late && cotangents_->is_read(field.name)) fields.push_back(field.name);
-    }
-    return fields;
-  }
-
   /// Memory driven by late fields is updated at the step's end, for the next step back, while the row of the
   /// fields is in cache; in that order of the loop it is the same recursion.
   bool postponed(const std::string& name) {
-    if (physical_.field(name).strip_axis < 0 || !driven_by(name, late_fields())) return false;
+    if (physical_.field(name).strip_axis < 0 || !driven_by(name, order_->ending_fields())) return false;
     if (advanced_.insert(name).second) postponed_.push_back(name);
     return true;
   }
@@ -141,7 +139,17 @@ class Differentiator {
       for (auto& [axis, list] : gains.strips) {
         for (Expr& term : list) term = renewed(term);
       }
-      memory(field, state, carried(name), gains);
+      memory(field, state, carried(name, 0), gains);
+    }
+  }
+
+  /// Early fields hold between two steps what the step keeps of them, taken at its end: whatever enters them
+  /// there is not the step's to diminish.
+  void decay() {
+    for (const ir::Field& field : physical_.fields) {
+      const bool early = field.strip_axis < 0 && cotangents_->early(field.name);
+      if (early && !order_->whole(field.name))
+        update(field.name, pool_.sum(carried(field.name, 1)), false, everywhere());
     }
   }
 
@@ -155,7 +163,7 @@ class Differentiator {
 
   /// The adjoint's variables behind a field's adjoint are read here, for the gradients of sources.
   void sample(const std::string& field) {
-    for (const auto& [factor, state] : recovered(field).terms) {
+    for (const auto& [factor, state] : recovered(pool_, variables_, field).terms) {
       const int level = cotangents_->early(field) ? 1 : 0;
       const bool known =
           std::any_of(sampled_.begin(), sampled_.end(), [&](const std::string& s) { return s == state; });
@@ -178,9 +186,8 @@ class Differentiator {
       return;
     }
     const ir::Field& field = physical_.field(name);
-    std::vector<Expr> own = carried(name);
+    std::vector<Expr> own = stays(name);
     Gains gains = gains_of(name, state.sign);
-    flush();
     if (field.strip_axis >= 0) {
       memory(field, state, own, gains);
       return;
@@ -212,14 +219,13 @@ class Differentiator {
       for (const auto& [axis, list] : own.strips)
         all.strips[axis].insert(all.strips[axis].end(), list.begin(), list.end());
     }
-    flush();
     const auto both = [&](const std::vector<Expr>& sum, const std::vector<Expr>& own) {
       std::vector<Expr> terms = {pool_.product({state.lambda, pool_.sum(sum)})};
       if (!own.empty()) terms.push_back(pool_.product({state.twice_mu, pool_.sum(own)}));
       return terms;
     };
     for (const std::string& member : state.group) {
-      std::vector<Expr> value = carried(member);
+      std::vector<Expr> value = stays(member);
       for (const Expr term : both(all.live, gains[member].live)) value.push_back(term);
       update(member, pool_.sum(std::move(value)), false, everywhere());
     }
@@ -249,14 +255,21 @@ class Differentiator {
     update(field.name, pool_.sum(std::move(own)), false, {Region{RegionKind::strip, field.strip_axis}});
   }
 
-  /// What of the adjoint itself stays: the transposes of the field's own older levels.
-  std::vector<Expr> carried(const std::string& name) {
+  /// What an update leaves of the adjoint: of an early one everything, see `decay`.
+  std::vector<Expr> stays(const std::string& name) {
+    const bool early = physical_.field(name).strip_axis < 0 && cotangents_->early(name);
+    return early ? std::vector<Expr>{pool_.field(name, 0)} : carried(name, 0);
+  }
+
+  /// What of the adjoint itself, as it is at level `now`, stays: the transposes of the field's own older
+  /// levels.
+  std::vector<Expr> carried(const std::string& name, int now) {
     std::vector<Expr> terms;
     for (const Use& use : uses_) {
       if (!use.self || use.target != name) continue;
       std::vector<Expr> factors = use.profiles;
       factors.push_back(use.coefficient);
-      factors.push_back(pool_.field(name, use.atom->level));
+      factors.push_back(pool_.field(name, now + use.atom->level));
       terms.push_back(pool_.product(std::move(factors)));
     }
     return terms;
@@ -267,6 +280,7 @@ class Differentiator {
     const ir::Field& field = physical_.field(name);
     for (const int level : {1, 0}) {
       for (const Part& part : cotangents_->of(pool_.field(name, level))) {
+        require(part.value);
         const Expr term = pool_.product({pool_.constant(sign * part.sign), part.value});
         const bool strip = part.axis >= 0;
         if (strip && field.strip_axis < 0 && !vanishes(part.value)) {
@@ -276,6 +290,28 @@ class Differentiator {
       }
     }
     return gains;
+  }
+
+  /// What a value reads of products and strips. The first time, all that drives memory and is made of late
+  /// states alone: these stay as they are until the step's end, and one sweep brings all.
+  void require(Expr value) {
+    const auto put = [&](Expr needed) {
+      for (ir::Operation& operation : cotangents_->require(needed)) out().push_back(std::move(operation));
+    };
+    const auto unchanged = [&](Expr needed) {
+      const auto states = cotangents_->states_in(needed);
+      return std::all_of(states.begin(), states.end(), [&](const auto& state) {
+        return physical_.field(state.first).strip_axis < 0 && !cotangents_->early(state.first);
+      });
+    };
+    for (const ir::Field& field : physical_.fields) {
+      if (prepared_ || field.strip_axis < 0) continue;
+      for (const Part& part : cotangents_->of(pool_.field(field.name, 1))) {
+        if (unchanged(part.value)) put(part.value);
+      }
+    }
+    prepared_ = true;
+    put(value);
   }
 
   /// Beyond its strips: it holds a memory variable, or something else that lives on them.
@@ -320,10 +356,6 @@ class Differentiator {
 
   static std::vector<Region> everywhere() { return {Region{RegionKind::live, -1}}; }
 
-  void flush() {
-    for (ir::Operation& operation : cotangents_->take_pending()) out().push_back(std::move(operation));
-  }
-
   /// Accumulators read adjoints that the updates at the step's end overwrite.
   void settle() {
     if (settled_) return;
@@ -350,17 +382,21 @@ class Differentiator {
     });
   }
 
-  /// Residuals enter what was sampled before the forward step began, hence at the end of the step back;
-  /// fields that only gain at the end take theirs before that, so that nothing comes between them and their
-  /// memory.
-  void inject(bool before) {
-    const std::vector<std::string> late = late_fields();
+  /// Residuals enter what was sampled before the forward step began, hence at the end of the step back.
+  /// Fields that only gain there, all of which the step keeps, take theirs before that (`first`), so that
+  /// nothing comes between them and their memory, if nobody else reads them before they gain. Other late
+  /// fields take theirs once they are `updated`, which their memory waits for.
+  enum class When { first, updated, last };
+
+  void inject(When when) {
     for (const ir::Operation& operation : physical_.operations) {
       const auto* sample = std::get_if<ir::Sample>(&operation);
       if (sample == nullptr) continue;
-      const bool first = std::find(late.begin(), late.end(), sample->field) != late.end();
-      if (first != before) continue;
-      const int level = before ? 0 : 1;
+      const When own = !order_->ending(sample->field)  ? When::last
+                       : order_->unread(sample->field) ? When::first
+                                                       : When::updated;
+      if (own != when) continue;
+      const int level = when == When::first ? 0 : 1;
       const AdjointState& state = variables_.states.at(sample->field);
       const Expr sign = pool_.constant(state.sign);
       if (state.kept == Kept::law) {
@@ -380,35 +416,18 @@ class Differentiator {
   }
 
   void finish() {
-    inject(false);
     for (const std::string& name : late_) out().push_back(ir::Halo{name, 1});
     for (const ir::Field& field : physical_.fields) {
       if (field.strip_axis >= 0) continue;
       ir::AdjointVariable variable;
       variable.field = field.name;
-      variable.value = recovered(field.name);
+      variable.value = recovered(pool_, variables_, field.name);
       for (const Use& use : uses_) {
         if (use.self && use.target == field.name && use.atom->level == -1)
-          variable.previous = static_cast<int>(use.coefficient->number.value());
+          variable.previous = use.coefficient;
       }
       adjoint_.variables.push_back(std::move(variable));
     }
-  }
-
-  /// The adjoint from its variables.
-  ir::Combination recovered(const std::string& field) {
-    const AdjointState& state = variables_.states.at(field);
-    const Expr sign = pool_.constant(state.sign);
-    if (state.kept == Kept::plain) return {{{sign, field}}};
-    if (state.kept == Kept::scaled)
-      return {{{pool_.product({sign, pool_.function("inverse_or_zero", {state.scale})}), field}}};
-    const LawInverse inverse = inverse_of(pool_, state);
-    ir::Combination result;
-    for (const std::string& member : state.group) {
-      const Expr factor = member == field ? pool_.sum({inverse.deviator, inverse.trace}) : inverse.trace;
-      result.terms.emplace_back(pool_.product({sign, factor}), member);
-    }
-    return result;
   }
 
   /// Beside mirroring faces a transpose by images is right only where the cotangent's field has the images
@@ -454,34 +473,17 @@ class Differentiator {
     adjoint_.program.apron = widest;
   }
 
-  void decisions(const std::vector<GradientTerm>& terms, const SavePlan& plan) {
-    adjoint_.decisions = variables_.decisions;
-    static constexpr const char* words[] = {
-        "from what the field gains in a step, by parts in time where its adjoint is updated in mid-step",
-        "from the saved sum it multiplies", "computed from saved fields"};
-    for (const GradientTerm& term : terms) {
-      adjoint_.decisions.push_back(fmt::format("gradient of {}: {}",
-                                               ir::text(term.coefficient, physical_.axes),
-                                               words[static_cast<std::size_t>(term.supply)]));
-    }
-    std::vector<std::string> kept;
-    for (const std::string& field : plan.fields) kept.push_back(field);
-    for (const std::size_t value : plan.values)
-      kept.push_back("the sum that " + ir::text(terms[value].coefficient, physical_.axes) + " multiplies");
-    adjoint_.decisions.push_back(fmt::format("kept of each step: {} array{}: {}", kept.size(),
-                                             kept.size() == 1 ? "" : "s", fmt::join(kept, "; ")));
-  }
-
   const ir::Program& physical_;
   ir::Pool& pool_;
   std::vector<Use> uses_;
   AdjointVariables variables_;
   ir::Adjoint adjoint_;
   std::unique_ptr<Cotangents> cotangents_;
+  std::unique_ptr<AdjointOrder> order_;
   Accumulations* accumulations_ = nullptr;
   std::set<std::string> advanced_;
   std::vector<std::string> late_, sampled_, postponed_;
-  bool settled_ = false;
+  bool settled_ = false, prepared_ = false;
 };
 
 }  // namespace

@@ -160,11 +160,14 @@ class TermCollector {
   void supplies(GradientTerm& term) const {
     if (term.flux_axis < 0 && term.of.size() > 0) term.stagger = program_.field(term.of[0]).stagger;
     if (gains(term)) term.open.push_back(Supply::gained);
+    supplies_sums(term);
+  }
+
+  void supplies_sums(GradientTerm& term) const {
     const bool one = std::all_of(term.pairs.begin(), term.pairs.end(), [&](const Pairing& p) {
       return p.adjoints == term.pairs[0].adjoints && !p.nested;
     });
-    if (one) term.open.push_back(Supply::saved);
-    bool again = true;
+    bool again = true, copies = true;
     for (const Pairing& pair : term.pairs) {
       again &= !pair.opaque;
       const Expr read = pair.forward->kind == Kind::derivative ? pair.forward->args[0] : pair.forward;
@@ -173,10 +176,15 @@ class TermCollector {
         continue;
       }
       const ir::Field& field = program_.field(read->name);
-      again &= field.strip_axis < 0 && (read->level == 1 || field.time_order == 2) && read->level >= 0;
+      const bool itself = read == pair.forward;
+      copies &= itself;
+      again &=
+          field.strip_axis < 0 && (read->level == 1 || field.time_order == 2 || itself) && read->level >= 0;
       if (std::find(term.fields.begin(), term.fields.end(), read->name) == term.fields.end())
         term.fields.push_back(read->name);
     }
+    // Of a sum of fields, as a step found them, nothing is saved that those fields are not.
+    if (one && !(again && copies)) term.open.push_back(Supply::saved);
     if (again) term.open.push_back(Supply::recomputed);
   }
 

@@ -3,6 +3,7 @@
 #include "compiler/passes/plan_saves.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <tuple>
@@ -74,6 +75,24 @@ SavePlan plan_saves(const ir::Program& physical, std::vector<GradientTerm>& term
   }
   terms = std::move(best);
   return plan(terms);
+}
+
+std::vector<std::string> decisions(const ir::Program& physical, const std::vector<GradientTerm>& terms,
+                                   const SavePlan& plan) {
+  static constexpr const char* words[] = {
+      "from what the field gains in a step, by parts in time where its adjoint is updated in mid-step",
+      "from the saved sum it multiplies", "computed from saved fields"};
+  std::vector<std::string> result, kept;
+  for (const GradientTerm& term : terms) {
+    result.push_back(fmt::format("gradient of {}: {}", ir::text(term.coefficient, physical.axes),
+                                 words[static_cast<std::size_t>(term.supply)]));
+  }
+  for (const std::string& field : plan.fields) kept.push_back(field);
+  for (const std::size_t value : plan.values)
+    kept.push_back("the sum that " + ir::text(terms[value].coefficient, physical.axes) + " multiplies");
+  result.push_back(fmt::format("kept of each step: {} array{}: {}", kept.size(), kept.size() == 1 ? "" : "s",
+                               fmt::join(kept, "; ")));
+  return result;
 }
 
 }  // namespace ondula::passes

@@ -23,4 +23,8 @@ struct SavePlan {
 /// With `fields_only` none of the forward sums is kept, as where fields are rebuilt instead of kept.
 SavePlan plan_saves(const ir::Program& physical, std::vector<GradientTerm>& terms, bool fields_only = false);
 
+/// How each term is had and what is kept of each step, in words.
+std::vector<std::string> decisions(const ir::Program& physical, const std::vector<GradientTerm>& terms,
+                                   const SavePlan& plan);
+
 }  // namespace ondula::passes
