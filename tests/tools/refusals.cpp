@@ -62,7 +62,7 @@ TEST_CASE("An unknown equation, an equation file and a misspelt model are refuse
   shop.job["equation"] = "acustic";
   expect_refusal(shop, {"acustic", "Did you mean \"acoustic\"?"});
   shop.job["equation"] = "mine.cpp";
-  expect_refusal(shop, {"equation files are not supported by this version"});
+  expect_refusal(shop, {"equation file ", "mine.cpp: there is no such file"});
   shop.job["equation"] = "acoustic";
   shop.job["models"] = {{"vq", 2000}};
   expect_refusal(shop, {"models.vq", "Did you mean \"vp\"?"});
