@@ -44,7 +44,13 @@ struct Found {
 
 Found compare(const Setting& setting) {
   CAPTURE(text(setting));
-  const Problem problem = random_problem(setting);
+  // Most steps are half the limit or more. In half the time the waves of the larger grids here do not reach
+  // each other, and gradients are products of their precursors, which rounding of the rest is large beside
+  // (2e-3).
+  Problem problem = random_problem(setting);
+  problem.options.dt *= setting.dims == 3 ? 1.8 : 2;
+  const bool small =
+      problem.options.dt < 0.5 * setting.substeps * problem.propagator().estimate(problem.shots).cfl_limit;
   const Gradient full = gradient_of(problem, Storage::full);
   const Gradient rebuilt = gradient_of(problem, Storage::boundary);
   Found found;
@@ -53,7 +59,7 @@ Found compare(const Setting& setting) {
     if (name == "vs" && setting.dims == 1) continue;  // no shear: nothing but rounding
     const double own = difference(rebuilt.models.at(name), values);
     found.models = std::max(found.models, own);
-    CHECK(own < (setting.dtype == DType::float64 ? 1e-12 : 1e-5));
+    CHECK(own < (setting.dtype == DType::float64 ? 1e-12 : small ? 5e-5 : 1e-5));
   }
   for (std::size_t s = 0; s < full.records.size(); ++s) {
     for (const auto& [field, traces] : full.records[s])
