@@ -137,8 +137,8 @@ TEST_CASE("B17: what goes wrong on the disk comes out of the next call, and noth
       {"nothing taken", &FaultyFiles::fail_write, 2, 0, {"history", "0 written"}},
       {"read error", &FaultyFiles::fail_read, 2, EIO, {"history", "Input/output error"}},
       {"short file", &FaultyFiles::end_read, 2, 0, {"history", "8192 bytes wanted", "0 got"}},
-      {"flipped bit", &FaultyFiles::flip_read, 3, 0, {"history", "blob 1", "not what was written"}},
-      {"lost write", &FaultyFiles::lose_write, 4, 0, {"history", "blob 3", "not what was written"}},
+      {"flipped bit", &FaultyFiles::flip_read, 3, 0, {"history", "not what was written"}},
+      {"lost write", &FaultyFiles::lose_write, 4, 0, {"history", "not what was written"}},
   };
   for (const Case& c : cases) {
     CAPTURE(c.what);
@@ -163,6 +163,9 @@ TEST_CASE("B17: what goes wrong on the disk comes out of the next call, and noth
     CHECK(right < 6);
     check_mentions(told, c.told);
     check_mentions(told, {place.folder.path().string()});
+    // Two threads write and read, in an order of their own: the blob is whichever met the fault.
+    if (c.error == 0 && c.fault != &FaultyFiles::fail_write && c.fault != &FaultyFiles::end_read)
+      check_mentions(told, {fmt::format("blob {}", place.files->hit / 8192)});
     // Every further call says so too, until a new run begins.
     CHECK(message_of<RuntimeError>([&] { store.finish(); }) == told);
     CHECK(message_of<RuntimeError>([&] { store.put(0, blob(6000, 0)); }) == told);

@@ -24,6 +24,8 @@ class FaultyFiles : public storage::FileOperations {
   double bytes_per_second = 0;  ///< 0: as fast as the system
   std::function<void()> at_open, at_write;
   std::atomic<std::int64_t> writes{0}, reads{0}, closes{0};
+  std::atomic<std::int64_t> hit{
+      -1};  ///< offset of the write or read that went wrong; which it is is up to the threads
 
   int make_directory(const char* path) override {
     return fails(directory_error) ? -1 : FileOperations::make_directory(path);
@@ -39,6 +41,7 @@ class FaultyFiles : public storage::FileOperations {
   std::int64_t write(int file, const std::byte* from, std::size_t bytes, std::int64_t offset) override {
     const std::int64_t number = ++writes;
     if (at_write) at_write();
+    if (number == fail_write || number == lose_write) hit = offset;
     if (number == fail_write) return fails(error) ? -1 : 0;
     if (number == lose_write) return static_cast<std::int64_t>(bytes);
     if (number == short_write) bytes = part_of(bytes);
@@ -47,6 +50,7 @@ class FaultyFiles : public storage::FileOperations {
   }
   std::int64_t read(int file, std::byte* to, std::size_t bytes, std::int64_t offset) override {
     const std::int64_t number = ++reads;
+    if (number == fail_read || number == end_read || number == flip_read) hit = offset;
     if (number == fail_read) return fails(error) ? -1 : 0;
     if (number == end_read) return 0;
     if (number == short_read) bytes = part_of(bytes);
