@@ -250,7 +250,8 @@ void Propagator::Impl::ready_adjoint_engines(std::int64_t batch) {
   }
   if (own.schedule.empty() || own.steps != steps_ * substeps_)
     own.schedule =
-        storage::make_schedule(options_.storage.checkpoints, steps_, storage::revolve_stretch(substeps_));
+        storage::make_schedule(options_.storage.checkpoints, steps_,
+                               storage::revolve_stretch(options_.storage.checkpoints.count, substeps_));
   own.steps = steps_ * substeps_;
 }
 

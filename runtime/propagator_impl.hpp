@@ -194,7 +194,8 @@ class Propagator::Impl {
   void undo_stretch(GradientBatch& batch, const storage::Action& action, const loop::Watch& watch);
   /// What the plan's schedule of so many samples takes.
   storage::Cost storage_cost(std::int64_t steps, int substeps) const {
-    return storage::predict(options_.storage.checkpoints, steps, storage::revolve_stretch(substeps));
+    return storage::predict(options_.storage.checkpoints, steps,
+                            storage::revolve_stretch(options_.storage.checkpoints.count, substeps));
   }
   /// The sample a shot starts from, since t0.
   std::int64_t first_sample() const;

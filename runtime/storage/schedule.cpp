@@ -150,6 +150,8 @@ Cost predict(const Checkpoints& checkpoints, std::int64_t steps, std::int64_t st
           std::min(stretch, steps)};
 }
 
-std::int64_t revolve_stretch(int substeps) { return std::max(1, 12 / std::max(1, substeps)); }
+std::int64_t revolve_stretch(int states, int substeps) {
+  return std::max(1, std::clamp(4 * states, 12, 24) / std::max(1, substeps));
+}
 
 }  // namespace ondula::storage

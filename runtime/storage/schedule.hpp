@@ -48,8 +48,9 @@ Schedule make_schedule(const Checkpoints& checkpoints, std::int64_t steps, std::
 /// What it takes, without making it.
 Cost predict(const Checkpoints& checkpoints, std::int64_t steps, std::int64_t stretch = 1);
 
-/// Samples of Revolve's stretches: about twelve steps. To put back a state costs as much as one or two steps,
-/// which is then little beside the stretch; and twelve steps keep about as much as four states.
-std::int64_t revolve_stretch(int substeps);
+/// Samples of Revolve's stretches: four times as many steps as there are states, from 12 to 24. To keep a
+/// state and to put it back each cost as much as one or two steps, which is then little beside the stretch;
+/// and what a stretch keeps is about as much as what the states are.
+std::int64_t revolve_stretch(int states, int substeps);
 
 }  // namespace ondula::storage

@@ -8,6 +8,8 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <optional>
+#include <string>
 
 #include "tests/runtime/device/cuda/on_sim.hpp"
 #include "tests/runtime/gradient/pairs.hpp"
@@ -39,8 +41,15 @@ Gradient gradient_of(Problem problem, Storage keep) {
 }
 
 struct Found {
-  double models = 0;  ///< the largest difference
+  double models = 0;    ///< the largest difference
+  std::string rounded;  ///< what rounds more than the bar with full storage as well
 };
+
+/// Gradients in float64, by full storage.
+Gradient exact(Problem problem) {
+  problem.options.dtype = DType::float64;
+  return gradient_of(problem, Storage::full);
+}
 
 Found compare(const Setting& setting) {
   CAPTURE(text(setting));
@@ -56,12 +65,25 @@ Found compare(const Setting& setting) {
   const Gradient full = gradient_of(problem, Storage::full);
   const Gradient rebuilt = gradient_of(problem, Storage::boundary);
   Found found;
+  std::optional<Gradient> reference;
   for (const auto& [name, values] : full.models) {
     CAPTURE(name);
     if (name == "vs" && setting.dims == 1) continue;  // no shear: nothing but rounding
     const double own = difference(rebuilt.models.at(name), values);
+    const double bar = setting.dtype == DType::float64 ? 1e-12 : wide ? 5e-5 : 1e-5;
+    // Where waves leave a fluid of noise, gradients are small beside what they are sums of: full storage in
+    // float32 is as far from float64.
+    if (setting.dtype == DType::float32 && own >= bar) {
+      if (!reference) reference = exact(problem);
+      const std::vector<double>& right = reference->models.at(name);
+      const double ours = difference(rebuilt.models.at(name), right);
+      const double fulls = difference(full.models.at(name), right);
+      found.rounded += fmt::format(" {} {:.1e}, from float64 {:.1e}, full {:.1e}", name, own, ours, fulls);
+      CHECK(ours < 2 * fulls);
+      continue;
+    }
     found.models = std::max(found.models, own);
-    CHECK(own < (setting.dtype == DType::float64 ? 1e-12 : wide ? 5e-5 : 1e-5));
+    CHECK(own < bar);
   }
   for (std::size_t s = 0; s < full.records.size(); ++s) {
     for (const auto& [field, traces] : full.records[s])
@@ -105,15 +127,19 @@ void cover(std::size_t equation, Backend backend) {
     return backend == Backend::host || row[1] < 2 || (row[2] < 2 && row[7] == 0);
   };
   double worst32 = 0, worst64 = 0;
-  std::size_t count = 0;
+  std::size_t count = 0, rounded = 0;
   for (const Row& row : full_matrices() ? whole_matrix(levels, allowed) : cover_by_pairs(levels, allowed)) {
     if (row[0] != equation) continue;
     const Found found = compare(setting_of(row, backend));
     double& worst = row[3] == 0 ? worst32 : worst64;
     worst = std::max(worst, found.models);
     ++count;
+    if (found.rounded.empty()) continue;
+    ++rounded;
+    MESSAGE(fmt::format("{}:{}", text(setting_of(row, backend)), found.rounded));
   }
   REQUIRE(count > 3);
+  CHECK(100 * rounded <= count);
   MESSAGE(fmt::format("{} settings, largest difference {:.1e} (float32), {:.1e} (float64)", count, worst32,
                       worst64));
 }

@@ -191,7 +191,8 @@ TEST_CASE(
     Propagator propagator = problem.propagator();
     const Estimate estimate = propagator.estimate(problem.shots);
     every_derivative(propagator, problem);
-    CHECK(estimate.steps_again == 2 * (storage::predict(plan, 4, storage::revolve_stretch(2)).run - 4));
+    CHECK(estimate.steps_again ==
+          2 * (storage::predict(plan, 4, storage::revolve_stretch(plan.count, 2)).run - 4));
     CHECK(propagator.timings().steps_again == 2 * estimate.steps_again);
     CHECK((estimate.checkpoint_bytes > 0) == (estimate.steps_again > 0));
   }
@@ -225,7 +226,7 @@ TEST_CASE(
     Propagator propagator = problem.propagator();
     propagator.set_state(start);
     CHECK(different({{}, {}, every_derivative(propagator, problem)}, full) == "");
-    const std::int64_t run = storage::predict(plan, s.steps, storage::revolve_stretch(1)).run;
+    const std::int64_t run = storage::predict(plan, s.steps, storage::revolve_stretch(plan.count, 1)).run;
     CHECK(most == run + s.steps);
     for (const std::int64_t polls : {std::int64_t{3}, s.steps + 15, run + s.steps - 2, run + s.steps + 5}) {
       left = polls;
@@ -236,7 +237,7 @@ TEST_CASE(
       CHECK(different({{}, {}, every_derivative(propagator, problem)}, full) == "");
     }
     // The first step that is run again, after the last stretch has been undone.
-    left = s.steps + storage::predict(plan, s.steps, storage::revolve_stretch(1)).longest;
+    left = s.steps + storage::predict(plan, s.steps, storage::revolve_stretch(plan.count, 1)).longest;
     last = 0;
     CHECK_THROWS_WITH_AS(every_derivative(propagator, problem), doctest::Contains("which ran again"),
                          Cancelled);

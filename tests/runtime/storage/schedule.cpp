@@ -126,9 +126,12 @@ TEST_CASE(
       }
     }
   }
-  CHECK(storage::revolve_stretch(1) == 12);
-  CHECK(storage::revolve_stretch(3) == 4);
-  CHECK(storage::revolve_stretch(24) == 1);
+  CHECK(storage::revolve_stretch(3, 1) == 12);
+  CHECK(storage::revolve_stretch(6, 3) == 8);
+  CHECK(storage::revolve_stretch(4, 1) == 16);
+  CHECK(storage::revolve_stretch(12, 1) == 24);
+  CHECK(storage::revolve_stretch(1000, 1) == 24);
+  CHECK(storage::revolve_stretch(3, 24) == 1);
 }
 
 TEST_CASE("B11: as many states as steps, and nothing is run again") {
