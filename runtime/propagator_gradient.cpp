@@ -189,7 +189,7 @@ void Propagator::Impl::ready_adjoint(const GradientOptions& options) {
       fresh->back_kernels = back.get();
     }
     timings_.compile = since(begin);
-    timings_.compiled = fresh->keep_kernels.compiled();
+    timings_.compiled = fresh->keep_kernels.compiled() || fresh->back_kernels.compiled();
     timings_.tuning = machine_.tuning_seconds();
     adjoint_ = std::move(fresh);
   }
