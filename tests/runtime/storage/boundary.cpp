@@ -61,15 +61,13 @@ Found compare_models(const Setting& setting, const Problem& problem, const Gradi
     if (name == "vs" && setting.dims == 1) continue;  // no shear: nothing but rounding
     const double own = difference(rebuilt.models.at(name), values);
     const double bar = setting.dtype == DType::float64 ? 1e-12 : bar32;
-    // Where waves leave a fluid of noise, gradients are small beside what they are sums of: full storage in
-    // float32 is as far from float64.
+    // Where waves leave a fluid of noise, gradients are small beside what they are sums of, and full storage
+    // in float32 is itself so far from float64: two such results agree no better.
     if (setting.dtype == DType::float32 && own >= bar) {
       if (!reference) reference = exact(problem);
-      const std::vector<double>& right = reference->models.at(name);
-      const double ours = difference(rebuilt.models.at(name), right);
-      const double fulls = difference(full.models.at(name), right);
-      found.rounded += fmt::format(" {} {:.1e}, from float64 {:.1e}, full {:.1e}", name, own, ours, fulls);
-      CHECK(ours < 2 * fulls);
+      const double fulls = difference(values, reference->models.at(name));
+      found.rounded += fmt::format(" {} {:.1e}, full storage from float64 {:.1e}", name, own, fulls);
+      CHECK(own < bar + fulls);
       continue;
     }
     found.models = std::max(found.models, own);
