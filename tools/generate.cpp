@@ -16,7 +16,7 @@
 #include "compiler/emit/standalone.hpp"
 #include "compiler/error.hpp"
 #include "compiler/passes/cuda_schedule.hpp"
-#include "compiler/passes/pipeline.hpp"
+#include "compiler/passes/standalone_steps.hpp"
 #include "runtime/jit/clang_library.hpp"
 #include "runtime/jit/cuda_architecture.hpp"
 #include "runtime/standalone_values.hpp"
@@ -84,8 +84,8 @@ std::string readable(std::string line) {
   line = std::regex_replace(line, std::regex(R"(\+ \(-1\)\*)"), "- ");
   line = std::regex_replace(line, std::regex(R"(\+ \(-(\d+)\)\*)"), "- $1*");
   std::string lines;
-  while (line.size() > 96) {
-    const std::size_t sum = line.rfind(" + ", 96), difference = line.rfind(" - ", 96);
+  while (line.size() > 88) {
+    const std::size_t sum = line.rfind(" + ", 88), difference = line.rfind(" - ", 88);
     const std::size_t cut =
         std::max(sum == std::string::npos ? 0 : sum, difference == std::string::npos ? 0 : difference);
     if (cut < 12) break;
@@ -95,30 +95,41 @@ std::string readable(std::string line) {
   return lines + line;
 }
 
-/// The updates of a step as pass `name` leaves them, for people.
-std::vector<std::string> equations(const passes::Compilation& compilation, const std::string& name) {
+/// The updates in a program's listing, for people: all, or those outside the layers.
+std::vector<std::string> updates(const std::string& listing, bool layers) {
   std::vector<std::string> lines;
-  for (const passes::PassRecord& pass : compilation.passes) {
-    if (pass.name != name) continue;
-    std::size_t begin = 0;
-    for (std::size_t end = 0; (end = pass.listing.find('\n', begin)) != std::string::npos; begin = end + 1) {
-      std::string line = pass.listing.substr(begin, end - begin);
-      const std::string head = "  update ", tail = "   on live";
-      if (!line.starts_with(head)) continue;
-      line.erase(0, head.size());
-      if (line.ends_with(tail)) line.resize(line.size() - tail.size());
-      lines.push_back(readable(std::move(line)));
-    }
+  std::size_t begin = 0;
+  for (std::size_t end = 0; (end = listing.find('\n', begin)) != std::string::npos; begin = end + 1) {
+    std::string line = listing.substr(begin, end - begin);
+    const std::string head = "  update ", tail = "   on live";
+    if (!line.starts_with(head) || (!layers && !line.ends_with(tail))) continue;
+    line.erase(0, head.size());
+    if (line.ends_with(tail)) line.resize(line.size() - tail.size());
+    lines.push_back(readable(std::move(line)));
   }
   return lines;
 }
 
+/// Those of a step as pass `name` leaves them.
+std::vector<std::string> equations(const passes::Compilation& compilation, const std::string& name) {
+  for (const passes::PassRecord& pass : compilation.passes) {
+    if (pass.name == name) return updates(pass.listing, true);
+  }
+  return {};
+}
+
 struct Generated {
   std::vector<emit::StandaloneFile> files;
-  std::string no_reverse;  ///< why there is no step back; empty where there is one
+  std::string no_reverse,
+      no_gradient;  ///< why there is no step back, or no adjoint; empty where there is one
 };
 
-Generated sources(const GenerateCommand& command) {
+/// Without the folders of the author's file: what is written does not depend on where that lies.
+std::string without_folders(const std::string& reason) {
+  return std::regex_replace(reason, std::regex(R"(\S*/([^/\s]+:\d+))"), "$1");
+}
+
+Generated sources(const GenerateCommand& command, bool clang) {
   const EquationDefinition definition = equation_of(command.equation);
   const emit::Real real = real_of(command.dtype);
   const bool cuda = command.backend == "cuda";
@@ -127,36 +138,81 @@ Generated sources(const GenerateCommand& command) {
   options.order = command.order;
   options.dumps = true;
   options.target = cuda ? passes::Target::cuda : passes::Target::host;
-  const passes::ReversibleCompilation both = passes::compile_reversible(definition, options);
-  const passes::Compilation& forward = both.forward;
+  const passes::StandaloneCompilation all = passes::compile_standalone(definition, options);
+  const passes::Compilation& forward = all.plain.forward;
+  const auto& reverse = all.plain.reverse;
   emit::StandaloneCase example = emit::standalone_case(forward.kernels.program);
   example.values = standalone_values(forward, example);
-  emit::StandaloneNames names{
-      command.prefix, jit::ondula_version(), equations(forward, "discretize_time"), {}, both.no_reverse};
-  if (both.reverse) names.reversed = equations(*both.reverse, "reversed_step");
+  if (!cuda && clang)
+    example.run_values = standalone_run_values(forward, example,
+                                               real == emit::Real::float32 ? DType::float32 : DType::float64);
+  if (all.gradient) example.gradient = standalone_gradient(*all.gradient, example);
+  emit::StandaloneNames names{command.prefix,
+                              jit::ondula_version(),
+                              equations(forward, "discretize_time"),
+                              {},
+                              without_folders(all.plain.no_reverse),
+                              {},
+                              without_folders(all.no_gradient)};
+  if (reverse) names.reversed = equations(*reverse, "reversed_step");
+  if (all.gradient) names.adjoint = updates(ir::dump(all.gradient->adjoint.program), false);
+  std::optional<emit::StandaloneGradient> gradient;
+  if (all.gradient)
+    gradient.emplace(all.gradient->adjoint, all.gradient->forward.kernels, all.gradient->backward.kernels);
+  Generated result{{}, names.no_reverse, names.no_gradient};
   if (!cuda) {
-    const ir::KernelSet* const back = both.reverse ? &both.reverse->kernels : nullptr;
-    return {emit::standalone_host(forward.kernels, back, real, names, example), both.no_reverse};
+    result.files = emit::standalone_host(forward.kernels, reverse ? &reverse->kernels : nullptr, real, names,
+                                         example, gradient ? &*gradient : nullptr);
+    return result;
   }
   const auto architecture = jit::parse_architecture(command.arch.empty() ? "sm_90" : command.arch);
   const ir::CudaTarget target{architecture.number(), real == emit::Real::float32 ? 4 : 8, 64};
-  std::optional<ir::CudaProgram> back;
-  if (both.reverse) back = passes::cuda_schedule(both.reverse->kernels, target);
-  return {emit::standalone_cuda(passes::cuda_schedule(forward.kernels, target), back ? &*back : nullptr, real,
-                                names, example),
-          both.no_reverse};
+  std::optional<ir::CudaProgram> back, keeping, adjoint;
+  if (reverse) back = passes::cuda_schedule(reverse->kernels, target);
+  if (gradient) {
+    keeping = passes::cuda_schedule(gradient->keeping, target);
+    adjoint = passes::cuda_schedule(gradient->back, target);
+    gradient->cuda_keeping = &*keeping;
+    gradient->cuda_back = &*adjoint;
+  }
+  result.files =
+      emit::standalone_cuda(passes::cuda_schedule(forward.kernels, target), back ? &*back : nullptr, real,
+                            names, example, gradient ? &*gradient : nullptr);
+  return result;
 }
 
 bool is_code(const std::string& name) {
   return name.ends_with(".cpp") || name.ends_with(".cu") || name.ends_with(".h");
 }
 
+/// Lines that are comments broken at spaces, so that laying the text out joins none of them.
+std::string broken_comments(const std::string& text) {
+  constexpr std::size_t most = 96;
+  std::string out;
+  std::size_t begin = 0;
+  for (std::size_t end = 0; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
+    std::string line = text.substr(begin, end - begin);
+    while (line.starts_with("// ") && line.size() > most) {
+      const std::size_t cut = line.rfind(' ', most);
+      if (cut == std::string::npos || line.find_first_not_of(" /") >= cut) break;
+      out += line.substr(0, cut) + "\n";
+      line = "//     " + line.substr(cut + 1);
+    }
+    out += line + "\n";
+  }
+  return out;
+}
+
 }  // namespace
 
 CLI::App* add_generate_command(CLI::App& program, GenerateCommand& command) {
   CLI::App* generate = program.add_subcommand(
-      "generate", "standalone sources of a step and a step back, with an example and its numbers");
-  generate->add_option("EQ", command.equation, "an equation's name (`ondula list`)")->required();
+      "generate",
+      "standalone sources of a step, a step back and a gradient, with an example and its numbers");
+  generate
+      ->add_option("EQ", command.equation,
+                   "an equation's name (`ondula list`), or a C++ file that states one")
+      ->required();
   generate->add_option("--dims", command.dims, "1, 2 or 3")->capture_default_str();
   generate->add_option("--order", command.order, "accuracy of the stencils: 2, 4, ... 16")
       ->capture_default_str();
@@ -177,9 +233,12 @@ CLI::App* add_generate_command(CLI::App& program, GenerateCommand& command) {
 void generate_sources(const GenerateCommand& command) {
   check_options(command);
   check_directory(command);
-  Generated generated = sources(command);
-  std::vector<emit::StandaloneFile>& files = generated.files;
   const jit::ClangStatus clang = jit::inspect_clang();
+  Generated generated = sources(command, clang.usable);
+  std::vector<emit::StandaloneFile>& files = generated.files;
+  for (emit::StandaloneFile& file : files) {
+    if (is_code(file.name)) file.text = broken_comments(file.text);
+  }
   if (clang.usable) {
     const jit::ClangLibrary library;
     for (emit::StandaloneFile& file : files) {
@@ -202,6 +261,11 @@ void generate_sources(const GenerateCommand& command) {
     answer["no_reverse"] = generated.no_reverse;
     if (!command.voice.json && !command.voice.quiet)
       fmt::print("no step back is written: {}\n", generated.no_reverse);
+  }
+  if (!generated.no_gradient.empty()) {
+    answer["no_gradient"] = generated.no_gradient;
+    if (!command.voice.json && !command.voice.quiet)
+      fmt::print("no gradient is written: {}\n", generated.no_gradient);
   }
   if (command.voice.json) fmt::print("{}\n", answer.dump(2));
   if (!clang.usable && !command.voice.quiet)

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -34,17 +36,23 @@ void choose_domain(const ir::Program& program, ir::Domain& domain) {
   if (d == 3) replace(1, 1, FaceKind::periodic);
 }
 
+/// Values as rocks have them, by name or else by unit; of several parameters of one unit each has half of the
+/// one before.
 void choose_models(const ir::Program& program, StandaloneCase& c) {
-  static const std::map<std::string, std::pair<double, double>> usual = {
+  static const std::map<std::string, std::pair<double, double>> by_name = {
       {"vp", {2000, 50}}, {"vs", {1000, 20}}, {"rho", {2000, 30}}};
+  static const std::map<std::string, double> by_unit = {
+      {"m/s", 2048}, {"kg/m^3", 2048}, {"Pa", 0x1p33}, {"1", 0.125}, {"", 0.125}};
+  std::map<std::string, int> seen;
   for (const ir::Parameter& parameter : program.parameters) {
-    const auto found = usual.find(parameter.name);
-    if (found == usual.end()) {
-      throw UserError(
-          fmt::format("generate: the example knows no values for the parameter {}; it knows vp, vs and rho",
-                      parameter.name));
+    const auto named = by_name.find(parameter.name);
+    if (named != by_name.end()) {
+      c.models.push_back({parameter.name, named->second.first, named->second.second});
+      continue;
     }
-    c.models.push_back({parameter.name, found->second.first, found->second.second});
+    const auto unit = by_unit.find(parameter.unit);
+    const double base = std::ldexp(unit == by_unit.end() ? 1.0 : unit->second, -seen[parameter.unit]++);
+    c.models.push_back({parameter.name, base, base / 64});
   }
 }
 
@@ -58,7 +66,7 @@ void choose_sources(const ir::Program& program, const ir::Extents& node, Standal
     if (!seen.insert(field.group).second) continue;
     // A force moves as much as a moment does over a few hundred metres.
     const double strength = field.kind == ir::FieldKind::tensor ? 300 : 1;
-    c.sources.push_back({static_cast<int>(o), node, strength});
+    c.sources.push_back({static_cast<int>(o), node, strength, injection->source});
   }
   if (c.sources.empty())
     throw UserError("generate: the equation has no source term, so that no example can be made");
@@ -69,6 +77,25 @@ void choose_sources(const ir::Program& program, const ir::Extents& node, Standal
 double standalone_pulse(std::int64_t n) {
   if (n >= standalone_samples) return 0;
   return static_cast<double>(n * (standalone_samples - n) * (standalone_samples / 2 - n)) / 512.0;
+}
+
+double standalone_residual(std::size_t i, double peak) {
+  const int pattern = static_cast<int>(i * 7 % 11) - 5;
+  return peak > 0 ? std::ldexp(pattern, -std::ilogb(peak)) : 0.0;
+}
+
+std::size_t standalone_gradient_node(std::size_t j, std::size_t nodes) {
+  return (2 * j + 1) * nodes / (2 * standalone_gradient_nodes);
+}
+
+std::vector<double> standalone_peaks(const StandaloneCase& c) {
+  std::vector<double> peaks(c.probes.size(), 0.0);
+  for (std::size_t i = 0; i < c.values.size(); ++i) {
+    const std::size_t first = i % c.probes.size() / standalone_probes * standalone_probes;
+    for (std::size_t k = 0; k < standalone_probes; ++k)
+      peaks[first + k] = std::max(peaks[first + k], std::fabs(c.values[i]));
+  }
+  return peaks;
 }
 
 StandaloneCase standalone_case(const ir::Program& program) {

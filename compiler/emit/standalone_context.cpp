@@ -7,19 +7,26 @@
 #include <algorithm>
 
 #include "compiler/error.hpp"
+#include "compiler/passes/names.hpp"
 
 namespace ondula::emit {
 namespace {
 
-/// Fields of first order are updated in place: both levels are one array.
-int slot_of(const ir::KernelSet& set, const ir::ArrayArgument& a) {
-  const bool levels = a.kind == ir::ArrayKind::field && set.program.field(a.name).time_order == 2;
-  return levels ? a.slot : 0;
+/// Most fields of first order are updated in place: both levels are one array.
+ir::ArrayArgument normal(const ir::KernelSet& set, ir::ArrayArgument a) {
+  const bool levels = a.kind == ir::ArrayKind::field && set.program.field(a.name).slots() == 2;
+  if (!levels) a.slot = 0;
+  return a;
 }
 
-bool same_array(const ir::KernelSet& set, const ir::ArrayArgument& a, const ir::ArrayArgument& b) {
-  return a.kind == b.kind && a.name == b.name && a.side == b.side && slot_of(set, a) == slot_of(set, b) &&
+bool same_array(const ir::ArrayArgument& a, const ir::ArrayArgument& b) {
+  return a.kind == b.kind && a.name == b.name && a.side == b.side && a.slot == b.slot &&
          (a.kind != ir::ArrayKind::profile || (a.axis == b.axis && a.half == b.half));
+}
+
+/// Fields of an adjoint have a struct of their own: they are called like the forward ones.
+std::string holder_of(const StandaloneStep& step, const ir::ArrayArgument& a) {
+  return step.adjoint() && a.kind == ir::ArrayKind::field ? "adjoint" : "arrays";
 }
 
 /// Fields come first, then coefficients, then what layers have.
@@ -31,11 +38,13 @@ int rank(const StandaloneArray& array) {
 
 /// Adds every array that the kernels take and that is not there yet; those of a kind in the order of the
 /// kernels' arguments.
-void add_arrays(const ir::KernelSet& set, std::vector<StandaloneArray>& arrays) {
-  for (const ir::Kernel& kernel : set.kernels) {
-    for (const ir::ArrayArgument& a : kernel.arrays) {
+void add_arrays(const StandaloneStep& step, std::vector<StandaloneArray>& arrays) {
+  for (const ir::Kernel& kernel : step.set.kernels) {
+    for (const ir::ArrayArgument& given : kernel.arrays) {
+      const ir::ArrayArgument a = normal(step.set, given);
+      const std::string holder = holder_of(step, a);
       const auto known = std::find_if(arrays.begin(), arrays.end(), [&](const StandaloneArray& other) {
-        return same_array(set, other.argument, a);
+        return other.holder == holder && same_array(other.argument, a);
       });
       if (known != arrays.end()) {
         if (known->member != a.identifier)
@@ -43,10 +52,12 @@ void add_arrays(const ir::KernelSet& set, std::vector<StandaloneArray>& arrays) 
         continue;
       }
       const bool taken = std::any_of(arrays.begin(), arrays.end(), [&](const StandaloneArray& other) {
-        return other.member == a.identifier;
+        return other.holder == holder && other.member == a.identifier;
       });
       if (taken) throw InternalError("two arrays are called " + a.identifier);
-      arrays.push_back({a.identifier, a});
+      const ir::Field* const field = a.kind == ir::ArrayKind::field ? &step.program().field(a.name) : nullptr;
+      const bool kept = field != nullptr && (field->saved || (field->apart && a.slot == 1));
+      arrays.push_back({a.identifier, a, holder, kept});
     }
   }
   std::stable_sort(arrays.begin(), arrays.end(),
@@ -72,8 +83,14 @@ std::vector<StandalonePart> parts_of(const ir::KernelSet& set) {
       continue;
     }
     const ir::Operation& operation = set.program.operations[static_cast<std::size_t>(stage.operation)];
-    if (std::holds_alternative<ir::Sample>(operation) && !parts.empty())
-      throw InternalError("a step that looks at fields after its first sweep");
+    if (const auto* sample = std::get_if<ir::Sample>(&operation)) {
+      if (set.program.direction == "adjoint") {
+        if (parts.empty() || parts.back().looks.empty()) parts.push_back(part);
+        parts.back().looks.push_back(sample->field);
+      } else if (!parts.empty()) {
+        throw InternalError("a step that looks at fields after its first sweep");
+      }
+    }
     if (std::holds_alternative<ir::Injection>(operation)) {
       part.injection = stage.operation;
       parts.push_back(part);
@@ -123,11 +140,21 @@ bool StandaloneStep::takes_off(const ir::Program& forward, const ir::Injection& 
   throw InternalError("a step back takes back what no source of " + injection.source + " gave");
 }
 
-StandaloneContext::StandaloneContext(StandaloneStep there, std::optional<StandaloneStep> back, Real type,
+StandaloneContext::StandaloneContext(StandaloneStep there, std::optional<StandaloneStep> back,
+                                     const StandaloneGradient* derived, Real type,
                                      const StandaloneNames& called, const StandaloneCase& small)
-    : forward(std::move(there)), reverse(std::move(back)), real(type), names(called), example(small) {
+    : forward(std::move(there)),
+      reverse(std::move(back)),
+      gradient(derived),
+      real(type),
+      names(called),
+      example(small) {
+  if (gradient != nullptr) {
+    keeping.emplace(gradient->keeping, gradient->cuda_keeping);
+    adjoint.emplace(gradient->back, gradient->cuda_back);
+  }
   for (const StandaloneStep* step : steps()) {
-    add_arrays(step->set, arrays);
+    add_arrays(*step, arrays);
     add_named(step->program().coefficients, coefficients);
     add_named(step->program().scalars, scalars);
   }
@@ -136,6 +163,8 @@ StandaloneContext::StandaloneContext(StandaloneStep there, std::optional<Standal
 std::vector<const StandaloneStep*> StandaloneContext::steps() const {
   std::vector<const StandaloneStep*> all = {&forward};
   if (reverse) all.push_back(&*reverse);
+  if (keeping) all.push_back(&*keeping);
+  if (adjoint) all.push_back(&*adjoint);
   return all;
 }
 
@@ -168,24 +197,44 @@ std::string StandaloneContext::launcher(const StandaloneStep& step, const Standa
   // All components of one of the author's fields stand together.
   const bool ring = !part.rings.empty();
   const std::string field = ring ? part.rings.front().field : part.images.front();
-  return fmt::format("{}_{}_{}_{}", symbol(), step.direction(), ring ? "ring" : "images",
-                     plain_identifier(program().field(field).group));
+  const auto group = [&](const StandalonePart& p) {
+    if (!p.rings.empty() == ring && (!p.rings.empty() || !p.images.empty()))
+      return step.program().field(ring ? p.rings.front().field : p.images.front()).group;
+    return std::string();
+  };
+  // A step may fill those of one group more than once.
+  int again = 0;
+  for (const StandalonePart& other : step.parts) {
+    if (&other == &part) break;
+    if (group(other) == group(part)) ++again;
+  }
+  return fmt::format("{}_{}_{}_{}{}", symbol(), step.direction(), ring ? "ring" : "images",
+                     plain_identifier(step.program().field(field).group),
+                     again > 0 ? fmt::format("_{}", again + 1) : "");
 }
 
-std::string StandaloneContext::member(const StandaloneStep& step, const ir::ArrayArgument& argument) const {
-  ir::ArrayArgument there = argument;
-  const bool levels = argument.kind == ir::ArrayKind::field && argument.side < 0;
-  if (step.back() && levels && program().field(argument.name).time_order == 2) there.slot = 1 - there.slot;
-  for (const StandaloneArray& array : arrays) {
-    if (same_array(forward.set, array.argument, there)) return array.member;
+std::string StandaloneContext::array_parameters(const StandaloneStep& step) const {
+  std::string text = fmt::format("const {}_arrays* arrays", symbol());
+  if (step.adjoint()) text += fmt::format(", const {}_adjoint_arrays* adjoint", symbol());
+  return text;
+}
+
+const StandaloneArray& StandaloneContext::array(const StandaloneStep& step,
+                                                const ir::ArrayArgument& argument) const {
+  ir::ArrayArgument there = normal(step.set, argument);
+  const std::string holder = holder_of(step, there);
+  const bool levels = there.kind == ir::ArrayKind::field && there.side < 0;
+  if (step.back() && levels && program().field(there.name).time_order == 2) there.slot = 1 - there.slot;
+  for (const StandaloneArray& one : arrays) {
+    if (one.holder == holder && same_array(one.argument, there)) return one;
   }
   throw InternalError("no array " + argument.name);
 }
 
-std::string StandaloneContext::current(const std::string& field) const {
+std::string StandaloneContext::current(const StandaloneStep& step, const std::string& field) const {
   ir::ArrayArgument argument;
   argument.name = field;
-  return member(forward, argument);
+  return member(step.back() ? forward : step, argument);
 }
 
 std::string StandaloneContext::written(const StandaloneStep& step, const std::string& field) const {
@@ -205,16 +254,43 @@ std::string StandaloneContext::changed_places(const StandaloneStep& step) const 
   return text;
 }
 
-std::string StandaloneContext::memory_layout(const ir::ArrayArgument& argument) const {
-  const ir::Field& field = program().field(argument.name);
+std::string StandaloneContext::memory_layout(const StandaloneStep& step,
+                                             const ir::ArrayArgument& argument) const {
+  const ir::Field& field = step.program().field(argument.name);
   const bool half = field.stagger[static_cast<std::size_t>(field.strip_axis)] != 0;
-  return fmt::format("strip_layout(*grid, {}, {}, {}, {})", field.strip_axis, argument.side, half,
-                     ir::strip_reach(forward.set, field));
+  int reach = ir::strip_reach(step.set, field);
+  // Steps that share a memory variable share its layout.
+  if (!step.adjoint()) {
+    reach = ir::strip_reach(forward.set, field);
+    if (keeping) reach = std::max(reach, ir::strip_reach(keeping->set, field));
+  }
+  return fmt::format("strip_layout(*grid, {}, {}, {}, {}, {})", cut(step), field.strip_axis, argument.side,
+                     half, reach);
 }
 
 std::string StandaloneContext::description(const StandaloneStep& step, const std::string& field) {
-  return (step.back() ? "back_" : "at_") + plain_identifier(field);
+  const std::string name = plain_identifier(field);
+  if (step.keeping()) return "keeping_" + name;
+  if (step.adjoint()) return "adjoint_" + name;
+  return (step.back() ? "back_" : "at_") + name;
 }
+
+std::string StandaloneContext::images(const StandaloneStep& step, const std::string& field) {
+  return (step.adjoint() ? "adjoint_" : "") + plain_identifier(field) + "_images";
+}
+
+int StandaloneContext::beyond(const StandaloneStep& step, const ir::Kernel& kernel) {
+  int most = 0;
+  for (const ir::Piece& piece : kernel.pieces) {
+    for (const ir::Store& store : piece.stores) {
+      const ir::Field& field = step.program().field(store.field);
+      if (field.beyond_axis >= 0) most = std::max({most, field.beyond, 1});
+    }
+  }
+  return most;
+}
+
+std::string StandaloneContext::kept(const ir::Save& save) { return passes::identifier(save.field); }
 
 std::string filled(std::string text, const std::vector<std::pair<std::string, std::string>>& values) {
   for (const auto& [key, value] : values) {

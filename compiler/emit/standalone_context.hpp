@@ -11,10 +11,12 @@
 
 namespace ondula::emit {
 
-/// One array, called by the kernels' own name for it.
+/// One array, called by the kernels' own name for it. Which struct it is in, `holder` says.
 struct StandaloneArray {
   std::string member;
-  ir::ArrayArgument argument;
+  ir::ArrayArgument argument;  ///< slot 0 where both levels are one array
+  std::string holder = "arrays";
+  bool kept = false;  ///< stands where steps are kept
   bool is_memory() const { return argument.kind == ir::ArrayKind::field && argument.side >= 0; }
   bool is_profile() const { return argument.kind == ir::ArrayKind::profile; }
   bool is_coefficient() const { return argument.kind == ir::ArrayKind::coefficient; }
@@ -24,6 +26,7 @@ struct StandaloneArray {
 struct StandalonePart {
   int sweep = -1;                   ///< index into the set's kernels
   int injection = -1;               ///< index into the program's operations
+  std::vector<std::string> looks;   ///< fields that are looked at here, in an adjoint's step
   std::vector<ir::Ring> rings;      ///< filled together
   std::vector<std::string> images;  ///< fields whose halos are filled together
 };
@@ -39,6 +42,8 @@ struct StandaloneStep {
   std::string direction() const { return set.program.direction; }
   /// A step back finds a second-order field's levels in each other's arrays: the addresses changed places.
   bool back() const { return direction() == "reverse"; }
+  bool keeping() const { return direction() == "keeping"; }
+  bool adjoint() const { return direction() == "adjoint"; }
   const ir::Injection& injection(int operation) const;
   /// Fields whose halo is filled, in order.
   std::vector<std::string> imaged() const;
@@ -50,16 +55,19 @@ struct StandaloneStep {
 struct StandaloneContext {
   StandaloneStep forward;
   std::optional<StandaloneStep> reverse;
+  const StandaloneGradient* gradient;              ///< null: none
+  std::optional<StandaloneStep> keeping, adjoint;  ///< its steps
   Real real;
   const StandaloneNames& names;
   const StandaloneCase& example;
-  std::vector<StandaloneArray> arrays;        ///< of both directions
+  std::vector<StandaloneArray> arrays;        ///< of all directions
   std::vector<ir::Coefficient> coefficients;  ///< likewise
   std::vector<ir::Scalar> scalars;
 
   /// Throws InternalError where two kernels call one array differently, or a step is of another form.
-  StandaloneContext(StandaloneStep forward, std::optional<StandaloneStep> reverse, Real real,
-                    const StandaloneNames& names, const StandaloneCase& example);
+  StandaloneContext(StandaloneStep forward, std::optional<StandaloneStep> reverse,
+                    const StandaloneGradient* gradient, Real real, const StandaloneNames& names,
+                    const StandaloneCase& example);
 
   bool cuda() const { return forward.cuda != nullptr; }
   const ir::Program& program() const { return forward.program(); }
@@ -82,19 +90,34 @@ struct StandaloneContext {
   std::string launcher(const StandaloneStep& step, const StandalonePart& part) const;
   /// The last argument of launchers, with a comma: a stream, or nothing.
   std::string stream_parameter() const { return cuda() ? ", void* stream" : ""; }
+  /// The arguments of launchers that follow the plan, as they are declared; of a step's.
+  std::string array_parameters(const StandaloneStep& step) const;
   std::string result() const { return cuda() ? "int" : "void"; }
 
-  /// The member that holds an argument's array.
-  std::string member(const StandaloneStep& step, const ir::ArrayArgument& argument) const;
+  /// The array of an argument.
+  const StandaloneArray& array(const StandaloneStep& step, const ir::ArrayArgument& argument) const;
+  /// The member that holds it.
+  std::string member(const StandaloneStep& step, const ir::ArrayArgument& argument) const {
+    return array(step, argument).member;
+  }
   /// The member that holds a field as it is between two steps, or as a step leaves it.
-  std::string current(const std::string& field) const;
+  std::string current(const std::string& field) const { return current(forward, field); }
+  std::string current(const StandaloneStep& step, const std::string& field) const;
   std::string written(const StandaloneStep& step, const std::string& field) const;
   /// A comment line above a sweep back, where its arrays are not those of the same name; else nothing.
   std::string changed_places(const StandaloneStep& step) const;
-  /// The integer expression of a memory variable's layout, in set-up code.
-  std::string memory_layout(const ir::ArrayArgument& argument) const;
+  /// The expression of a memory variable's layout, in set-up code.
+  std::string memory_layout(const StandaloneStep& step, const ir::ArrayArgument& argument) const;
+  /// How a step's layers are cut, in set-up code.
+  static std::string cut(const StandaloneStep& step) { return step.adjoint() ? "back_cut" : "cut"; }
   /// The name of a field's description in set-up code: "at_v_z"; in steps back "back_v_z".
   static std::string description(const StandaloneStep& step, const std::string& field);
+  /// The plan's member with the images of a field.
+  static std::string images(const StandaloneStep& step, const std::string& field);
+  /// How far beyond the grid any store of a kernel reaches.
+  static int beyond(const StandaloneStep& step, const ir::Kernel& kernel);
+  /// The member of what is kept of a step.
+  static std::string kept(const ir::Save& save);
 };
 
 /// Occurrences of @KEY@ replaced.
@@ -110,6 +133,14 @@ std::string standalone_setup(const StandaloneContext& context);
 std::string standalone_host_kernels(const StandaloneContext& context, const StandaloneStep& step);
 std::string standalone_cuda_kernels(const StandaloneContext& context, const StandaloneStep& step);
 std::string standalone_example(const StandaloneContext& context);
+/// The gradient: declarations, set-up, the functions that bind what is kept, and its example.
+std::string standalone_gradient_header(const StandaloneContext& context);
+std::string standalone_gradient_setup(const StandaloneContext& context);
+std::string standalone_kept_functions(const StandaloneContext& context);
+std::string standalone_gradient_example(const StandaloneContext& context);
+std::string standalone_gradient_case(const StandaloneContext& context);
+/// One step in its program's order, as the examples run it.
+std::string standalone_step_text(const StandaloneContext& context, const StandaloneStep& step);
 std::string standalone_case_header(const StandaloneContext& context);
 
 /// Set-up functions place_NAME(const Grid*, Plan*), which fill the arguments of each kernel; their names; and

@@ -45,8 +45,12 @@ class BoundsPrinter {
 
   std::string region(int item, int side) const {
     const ir::CudaRegion& r = kernel_.regions[static_cast<std::size_t>(item)];
-    return fmt::format("{}(*grid, {}, {}, {})", r.kind == ir::RegionKind::apron ? "apron" : "layer", r.axis,
-                       side, r.half);
+    if (!r.beyond.empty())
+      return fmt::format("layer_of(*grid, {}, {}, {})", StandaloneContext::description(step_, r.beyond),
+                         r.axis, side);
+    if (r.kind != ir::RegionKind::apron) return fmt::format("layer(*grid, {}, {}, {})", r.axis, side, r.half);
+    return fmt::format("beside(*grid, {}, {}, {}, {}.apron)", r.axis, side, r.half,
+                       StandaloneContext::cut(step_));
   }
 
   /// The points along an axis that threads run over.
@@ -95,13 +99,14 @@ class BoundsPrinter {
       case Kind::array: {
         const ir::ArrayArgument& array = source_.arrays[static_cast<std::size_t>(a.array)];
         const bool memory = array.kind == ir::ArrayKind::field && array.side >= 0;
-        return memory ? c_.memory_layout(array) + ".origin" : "";
+        return memory ? c_.memory_layout(step_, array) + ".origin" : "";
       }
       case Kind::stride:
         return fmt::format("plan->stride[{}]", a.axis);
       case Kind::strip_stride:
         return fmt::format("{}.stride[{}]",
-                           c_.memory_layout(source_.arrays[static_cast<std::size_t>(a.array)]), a.axis);
+                           c_.memory_layout(step_, source_.arrays[static_cast<std::size_t>(a.array)]),
+                           a.axis);
       case Kind::box:
         return end("box_" + c_.axis(a.axis));
       case Kind::live:
@@ -145,7 +150,7 @@ std::string launch(const StandaloneContext& c, const StandaloneStep& step, const
         place = fmt::format(" + n[{}]", next++);
       else if (array.kind != ir::ArrayKind::profile)
         place = " + plan.origin";
-      arguments.push_back("arrays." + c.member(step, array) + place);
+      arguments.push_back(c.array(step, array).holder + "." + c.member(step, array) + place);
     } else if (a.kind == Kind::scalar) {
       const auto at = std::find(source.scalars.begin(), source.scalars.end(), a.name);
       arguments.push_back(
@@ -155,14 +160,15 @@ std::string launch(const StandaloneContext& c, const StandaloneStep& step, const
     }
   }
   return fmt::format(
-      "\ntemplate <class index>\nvoid launch_{0}(const Plan& plan, const Arrays& arrays, cudaStream_t "
-      "stream) {{\n"
+      "\ntemplate <class index>\nvoid launch_{0}(const Plan& plan, [[maybe_unused]] const Arrays& "
+      "arrays,{4} cudaStream_t stream) {{\n"
       "  const unsigned* const blocks = plan.{0}_blocks;\n"
       "  if (blocks[0] == 0) return;\n"
       "  const long long* const n = plan.{0}_bounds;\n"
       "  const dim3 grid(blocks[0], blocks[1], blocks[2]);\n  const dim3 block({1}, {2}, 1);\n"
       "  {0}<index><<<grid, block, 0, stream>>>(\n      {3});\n}}\n",
-      name, kernel.block[0], kernel.block[1], fmt::join(arguments, ",\n      "));
+      name, kernel.block[0], kernel.block[1], fmt::join(arguments, ",\n      "),
+      step.adjoint() ? fmt::format(" const {}_adjoint_arrays& adjoint,", c.symbol()) : "");
 }
 
 std::string launcher(const StandaloneContext& c, const StandaloneStep& step, int sweep) {
@@ -170,14 +176,15 @@ std::string launcher(const StandaloneContext& c, const StandaloneStep& step, int
   for (const ir::CudaKernel& kernel : step.cuda->kernels) {
     if (kernel.sweep != sweep) continue;
     const std::string name = c.short_name(kernel.name);
-    const std::string arguments = "(*plan, *arrays, (cudaStream_t)stream);\n";
+    const std::string arguments =
+        fmt::format("(*plan, *arrays, {}(cudaStream_t)stream);\n", step.adjoint() ? "*adjoint, " : "");
     wide += fmt::format("    launch_{}<long long>{}", name, arguments);
     narrow += fmt::format("    launch_{}<int>{}", name, arguments);
   }
   return fmt::format(
-      "\n{4}extern \"C\" int {0}(const {1}_plan* plan, const {1}_arrays* arrays, void* stream) {{\n"
+      "\n{4}extern \"C\" int {0}(const {1}_plan* plan, {5}, void* stream) {{\n"
       "  if (plan->wide) {{\n{2}  }} else {{\n{3}  }}\n  return (int)cudaGetLastError();\n}}\n",
-      c.launcher(step, sweep), c.symbol(), wide, narrow, c.changed_places(step));
+      c.launcher(step, sweep), c.symbol(), wide, narrow, c.changed_places(step), c.array_parameters(step));
 }
 
 }  // namespace
@@ -193,21 +200,24 @@ std::string standalone_cuda_kernels(const StandaloneContext& c, const Standalone
                      "#include \"" + c.base() + ".h\"\n";
   text += filled(templates::standalone_prelude, values) + cuda_kernels(named, c.real) + "\n}  // namespace\n";
   text += filled(templates::standalone_images_cuda, values);
-  if (!step.back()) text += filled(templates::standalone_points_cuda, values);
+  if (step.direction() == "forward") text += filled(templates::standalone_points_cuda, values);
   text += "\nnamespace {\n";
   for (const ir::CudaKernel& kernel : step.cuda->kernels) text += launch(c, step, kernel);
   text += "\n}  // namespace\n";
   for (const StandalonePart& part : step.parts) {
     if (part.sweep >= 0) text += launcher(c, step, part.sweep);
     if (part.images.empty()) continue;
-    text += fmt::format(
-        "\nextern \"C\" int {0}(const {1}_plan* plan, const {1}_arrays* arrays, void* stream) {{\n",
-        c.launcher(step, part), c.symbol());
-    for (const std::string& field : part.images)
-      text += fmt::format("  repeat(*plan, plan->{}_images, arrays->{}, (cudaStream_t)stream);\n",
-                          plain_identifier(field), c.written(step, field));
+    text += fmt::format("\nextern \"C\" int {}(const {}_plan* plan, {}{}, void* stream) {{\n",
+                        c.launcher(step, part), c.symbol(), step.adjoint() ? "[[maybe_unused]] " : "",
+                        c.array_parameters(step));
+    for (const std::string& field : part.images) {
+      text += fmt::format("  repeat(*plan, plan->{}, {}->{}, (cudaStream_t)stream);\n",
+                          StandaloneContext::images(step, field), step.adjoint() ? "adjoint" : "arrays",
+                          c.written(step, field));
+    }
     text += "  return (int)cudaGetLastError();\n}\n";
   }
+  if (step.keeping()) text += standalone_kept_functions(c);
   return step.back() ? text + standalone_ring_functions(c) : text;
 }
 

@@ -86,17 +86,19 @@ std::string factors(const StandaloneContext& c) {
         factor_needs_models(injection) ? fmt::format(", &models, example::source_{}.node", name) : "");
     if (!c.cuda()) {
       text += fmt::format(
-          "  const double factor_{0} = {1} / volume * example::source_{0}.strength;\n"
+          "  const double factor_{0} = {1} * (example::source_{0}.strength / volume);\n"
+          "  const real weight_{0} = static_cast<real>(factor_{0});\n"
           "  const long long place_{0} = {2}_at(&plan, example::source_{0}.node);\n",
           name, factor, c.symbol());
     } else {
       text += fmt::format(
-          "  const real* const series_{0} = series({1} * example::source_{0}.strength);\n"
+          "  const real* const series_{0} = series({1} * (example::source_{0}.strength / volume));\n"
           "  const long long* const place_{0} = place(example::source_{0}.node);\n",
           name, factor);
       if (taken_off(c, injection)) {
-        text += fmt::format("  const real* const taken_{0} = series(-{1} * example::source_{0}.strength);\n",
-                            name, factor);
+        text += fmt::format(
+            "  const real* const taken_{0} = series(-{1} * (example::source_{0}.strength / volume));\n", name,
+            factor);
       }
     }
   }
@@ -115,7 +117,7 @@ std::string injected(const StandaloneContext& c, const StandaloneStep& step, int
     const std::string target = c.written(step, injection.field);
     if (!c.cuda()) {
       text += fmt::format(
-          "    const real amount_{0} = static_cast<real>({1}factor_{0} * amplitude);\n"
+          "    const real amount_{0} = {1}weight_{0} * amplitude;\n"
           "    {2}_add(arrays.{3}, 1, &place_{0}, &amount_{0});\n",
           name, off ? "-" : "", c.symbol(), target);
     } else {
@@ -168,10 +170,19 @@ std::string looks(const StandaloneContext& c, const std::string& what, const std
 /// The way back: where rings stand, what is kept on the way there, and every step undone.
 std::vector<std::pair<std::string, std::string>> reversal(const StandaloneContext& c) {
   const std::string expected = c.cuda() ? "{found.begin(), found.end()}" : "found";
-  const std::string result = fmt::format("example::as_expected({})", expected);
+  std::string result = fmt::format("  bool passed = example::as_expected({});\n", expected);
+  if (!c.example.run_values.empty()) result += "  passed = example::as_run(found) && passed;\n";
+  if (c.reverse) result += "  passed = reversal.near_enough() && passed;\n";
+  if (c.adjoint)
+    result += fmt::format("  passed = {}_gradient_as_expected({}) && passed;\n", c.symbol(), expected);
+  result += "  return passed ? 0 : 1;";
+  const std::string declared =
+      c.adjoint ? "/// Whether the gradient of the case is right, in example_gradient; tells its figures.\n"
+                  "bool @P@_gradient_as_expected(const std::vector<double>& records);\n\n"
+                : "";
   if (!c.reverse) {
-    return {{"UNDONE", ""},    {"RINGS", ""}, {"KEEPS", ""},
-            {"KEEP_RING", ""}, {"BACK", ""},  {"RETURN", "return " + result + " ? 0 : 1;"}};
+    return {{"UNDONE", ""}, {"RINGS", ""},      {"KEEPS", ""},         {"KEEP_RING", ""},
+            {"BACK", ""},   {"RETURN", result}, {"DECLARED", declared}};
   }
   const std::string memory =
       c.cuda() ? "  real* const rings = memory.zeros<real>(example::steps * plan.ring_size);\n"
@@ -187,8 +198,8 @@ std::vector<std::pair<std::string, std::string>> reversal(const StandaloneContex
       "  for (long long n = example::steps - 1; n >= 0; --n) {{\n"
       "    const real* const ring = rings + n * plan.ring_size;\n{}{}"
       "    if (n % example::every == 0) {{\n{}    }}\n  }}\n",
-      c.cuda() ? "" : "    const double amplitude = example::pulse(n);\n", step_text(c, *c.reverse),
-      looks(c, "compare", ", n / example::every"));
+      c.cuda() ? "" : "    const real amplitude = static_cast<real>(example::pulse(n));\n",
+      step_text(c, *c.reverse), looks(c, "compare", ", n / example::every"));
   return {{"UNDONE", "; and its steps undone"},
           {"RINGS", "  // Of each step its own ring, and of each look the fields.\n" + memory +
                         "  example::Reversal reversal;\n\n"},
@@ -196,9 +207,8 @@ std::vector<std::pair<std::string, std::string>> reversal(const StandaloneContex
           {"KEEP_RING",
            "    " + call(c, c.symbol() + "_keep_ring", "&plan, &arrays, rings + n * plan.ring_size")},
           {"BACK", back},
-          {"RETURN",
-           fmt::format("const bool expected = {};\n  return reversal.near_enough() && expected ? 0 : 1;",
-                       result)}};
+          {"RETURN", result},
+          {"DECLARED", declared}};
 }
 
 std::string reads(const StandaloneContext& c) {
@@ -220,6 +230,7 @@ bool made_on_host(const StandaloneArray& array) { return array.is_profile() || a
 std::string allocations(const StandaloneContext& c) {
   std::string text;
   for (const StandaloneArray& array : c.arrays) {
+    if (array.kept || array.holder != "arrays") continue;
     if (!c.cuda()) {
       text += fmt::format("  arrays.{0} = zeros(plan.sizes.{0});\n", array.member);
     } else if (made_on_host(array)) {
@@ -258,7 +269,20 @@ std::string reversal_case(const StandaloneContext& c) {
                  {"REVERSED_TOLERANCE", c.real == Real::float32 ? "1e-5" : "1e-12"}});
 }
 
+/// What a run of Ondula's own finds, to the last bit.
+std::string run_case(const StandaloneContext& c) {
+  if (c.example.run_values.empty()) return "";
+  std::string values;
+  for (const double v : c.example.run_values)
+    values += c.real == Real::float32 ? fmt::format("    {:.9e},\n", v) : fmt::format("    {:.17e},\n", v);
+  return filled(templates::standalone_run, {{"VALUES", values}, {"REAL", c.real_name()}});
+}
+
 }  // namespace
+
+std::string standalone_step_text(const StandaloneContext& c, const StandaloneStep& step) {
+  return step_text(c, step);
+}
 
 std::string standalone_example(const StandaloneContext& c) {
   std::vector<std::pair<std::string, std::string>> values = reversal(c);
@@ -290,7 +314,9 @@ std::string standalone_case_header(const StandaloneContext& c) {
   for (const double v : e.values)
     values += c.real == Real::float32 ? fmt::format("    {:.9e},\n", v) : fmt::format("    {:.17e},\n", v);
   const auto [members, faces] = grid(c);
-  return filled(templates::standalone_case, {{"REVERSAL", reversal_case(c)},
+  return filled(templates::standalone_case, {{"RUN", run_case(c)},
+                                             {"REVERSAL", reversal_case(c)},
+                                             {"GRADIENT", standalone_gradient_case(c)},
                                              {"P", c.symbol()},
                                              {"BASE", c.base()},
                                              {"VERSION", c.names.version},

@@ -8,7 +8,26 @@
 namespace ondula::emit {
 namespace {
 
+/// Of a field of the adjoint.
+std::string meaning_back(const StandaloneContext& c, const StandaloneArray& array) {
+  const ir::Field& field = c.adjoint->program().field(array.argument.name);
+  if (field.saved) {
+    const char* const when = array.argument.slot == 0 ? "after" : "before";
+    return fmt::format("{} as the forward run kept it, {} the step that is transposed", array.member, when);
+  }
+  if (array.is_memory()) {
+    return fmt::format("memory variable {} of the layer {} {}", field.name,
+                       array.argument.side == 0 ? "before" : "after", c.axis(field.strip_axis));
+  }
+  if (field.accumulator) return "a sum over all steps, of which the gradient is made";
+  if (field.time_order != 2) return "adjoint of " + field.name + ", with a coefficient";
+  return fmt::format(
+      "adjoint of {}, with a coefficient, {}", field.name,
+      array.argument.slot == 0 ? "now" : "one step later in time; the next is written over it");
+}
+
 std::string meaning(const StandaloneContext& c, const StandaloneArray& array) {
+  if (array.holder == "adjoint") return meaning_back(c, array);
   const ir::ArrayArgument& a = array.argument;
   const auto& axes = c.program().axes;
   if (array.is_profile())
@@ -19,6 +38,7 @@ std::string meaning(const StandaloneContext& c, const StandaloneArray& array) {
       if (k.name == a.name) return a.name + " = " + ir::text(k.definition, axes);
     }
   }
+  if (array.kept) return "where a step that is kept writes " + a.name + "; null in other steps";
   const ir::Field& field = c.program().field(a.name);
   if (array.is_memory()) {
     return fmt::format("memory variable {} of the layer {} {}", field.name, a.side == 0 ? "before" : "after",
@@ -35,10 +55,13 @@ std::string meaning(const StandaloneContext& c, const StandaloneArray& array) {
   return half.empty() ? text : text + ", half a cell after its node along " + half;
 }
 
-std::string members(const StandaloneContext& c, const std::string& type, bool told) {
+std::string members(const StandaloneContext& c, const std::string& holder, const std::string& type,
+                    bool told) {
   std::string text;
-  for (const StandaloneArray& array : c.arrays)
-    text += fmt::format("  {}{};{}\n", type, array.member, told ? "  // " + meaning(c, array) : "");
+  for (const StandaloneArray& array : c.arrays) {
+    if (array.holder == holder)
+      text += fmt::format("  {}{};{}\n", type, array.member, told ? "  // " + meaning(c, array) : "");
+  }
   return text;
 }
 
@@ -71,11 +94,18 @@ std::string structs(const StandaloneContext& c) {
   text += fmt::format(
       "// Every array of a run: {} addresses of first elements.\ntypedef struct {}_arrays {{\n{}}} "
       "{}_arrays;\n\n",
-      c.cuda() ? "device" : "the", p, members(c, real + "* ", true), p);
+      c.cuda() ? "device" : "the", p, members(c, "arrays", real + "* ", true), p);
   text += fmt::format(
       "// How many elements each needs; all are to start from zero. 0: the array may be null.\n"
       "typedef struct {}_sizes {{\n{}}} {}_sizes;\n\n",
-      p, members(c, "long long ", false), p);
+      p, members(c, "arrays", "long long ", false), p);
+  if (c.adjoint) {
+    text += fmt::format(
+        "// The arrays of an adjoint, which also uses coefficients and profiles of those above.\n"
+        "typedef struct {0}_adjoint_arrays {{\n{1}}} {0}_adjoint_arrays;\n\n"
+        "typedef struct {0}_adjoint_sizes {{\n{2}}} {0}_adjoint_sizes;\n\n",
+        p, members(c, "adjoint", real + "* ", true), members(c, "adjoint", "long long ", false));
+  }
   text += fmt::format("// The models, C order over the grid's shape.\ntypedef struct {}_models {{\n", p);
   for (const ir::Parameter& parameter : c.program().parameters)
     text += fmt::format("  const double* {};  // {}\n", passes::identifier(parameter.name), parameter.unit);
@@ -88,13 +118,18 @@ std::string structs(const StandaloneContext& c) {
   text += standalone_ring_depths(c);
   text += fmt::format(
       "// What follows from a grid.\ntypedef struct {0}_plan {{\n"
-      "  {0}_sizes sizes;\n"
-      "  long long total[{1}];  // nodes, layers counted\n"
+      "  {0}_sizes sizes;\n{2}"
+      "  long long total[{1}];  // nodes, layers counted\n{3}"
       "  long long stride[{1}];  // of fields and coefficients, in elements\n"
       "  long long origin;  // the element of their node 0\n",
-      p, d);
-  for (const std::string& field : c.forward.imaged())
-    text += fmt::format("  {}_images {}_images[{}];\n", p, plain_identifier(field), d);
+      p, d, c.adjoint ? fmt::format("  {}_adjoint_sizes adjoint_sizes;\n", p) : "",
+      c.adjoint ? "  long long kept_size;  // elements of each array that is kept of a step\n" : "");
+  const auto images = [&](const StandaloneStep& step) {
+    for (const std::string& field : step.imaged())
+      text += fmt::format("  {}_images {}[{}];\n", p, StandaloneContext::images(step, field), d);
+  };
+  images(c.forward);
+  if (c.adjoint) images(*c.adjoint);
   text += standalone_ring_members(c);
   for (const StandaloneStep* step : c.steps()) text += standalone_plan_members(c, *step);
   if (c.cuda()) text += "  int wide;  // whether indices need more than 31 bits\n";
@@ -128,24 +163,35 @@ std::string setup_functions(const StandaloneContext& c) {
   return text;
 }
 
+/// What an injection of a step does, in words.
+std::string injected(const StandaloneContext& c, const StandaloneStep& step, int operation) {
+  const ir::Injection& injection = step.injection(operation);
+  if (step.adjoint()) {
+    return fmt::format("residuals of {} are added to {}{}", injection.source,
+                       c.written(step, injection.field),
+                       injection.times.empty() ? "" : ", times what was kept before the step");
+  }
+  const bool off = step.back() && step.takes_off(c.program(), injection);
+  return fmt::format("{} of {} {} {}", step.back() ? "that step's sources" : "sources", injection.source,
+                     off ? "are taken off" : "are added to", c.written(step, injection.field));
+}
+
 /// What is done, a line each.
 std::string order_of(const StandaloneContext& c, const StandaloneStep& step) {
   std::string text;
   for (const StandalonePart& part : step.parts) {
-    if (part.injection < 0) {
+    if (!part.looks.empty())
+      text += fmt::format("//   at sources {} are looked at\n", fmt::join(part.looks, ", "));
+    else if (part.injection >= 0)
+      text += fmt::format("//   {}\n", injected(c, step, part.injection));
+    else
       text += fmt::format("//   {}\n", c.launcher(step, part));
-      continue;
-    }
-    const ir::Injection& injection = step.injection(part.injection);
-    const bool off = step.back() && step.takes_off(c.program(), injection);
-    text += fmt::format("//   {} of {} {} {}\n", step.back() ? "that step's sources" : "sources",
-                        injection.source, off ? "are taken off" : "are added to",
-                        c.written(step, injection.field));
   }
-  for (const ir::Field& field : c.program().fields) {
-    if (field.time_order == 2)
-      text += fmt::format("//   the addresses {} and {} change places\n", c.current(field.name),
-                          c.written(c.forward, field.name));
+  const StandaloneStep& levels = step.adjoint() ? step : c.forward;
+  for (const ir::Field& field : step.program().fields) {
+    if (field.time_order == 2 && !field.saved)
+      text += fmt::format("//   the addresses {} and {} change places\n", c.current(levels, field.name),
+                          c.written(levels, field.name));
   }
   return text;
 }
@@ -153,10 +199,10 @@ std::string order_of(const StandaloneContext& c, const StandaloneStep& step) {
 std::string declarations(const StandaloneContext& c, const StandaloneStep& step) {
   std::string text;
   for (const StandalonePart& part : step.parts) {
-    if (part.injection >= 0) continue;
+    if (part.injection >= 0 || !part.looks.empty()) continue;
     const std::string ring = part.rings.empty() ? "" : ", const " + c.real_name() + "* ring";
-    text += fmt::format("{0} {1}(const {2}_plan* plan, const {2}_arrays* arrays{3}{4});\n", c.result(),
-                        c.launcher(step, part), c.symbol(), ring, c.stream_parameter());
+    text += fmt::format("{} {}(const {}_plan* plan, {}{}{});\n", c.result(), c.launcher(step, part),
+                        c.symbol(), c.array_parameters(step), ring, c.stream_parameter());
   }
   return text;
 }
@@ -193,6 +239,19 @@ std::string reverse_functions(const StandaloneContext& c) {
   return text + order_of(c, *c.reverse) + declarations(c, *c.reverse);
 }
 
+std::string gradient_functions(const StandaloneContext& c) {
+  if (!c.adjoint) return "\n// No gradient: " + c.names.no_gradient + "\n";
+  std::string text =
+      "\n// A step whose result is kept for a gradient: the same fields, bit for bit. First "
+      "..._bind_kept, and after it\n// ..._keep. In this order:\n" +
+      order_of(c, *c.keeping) + declarations(c, *c.keeping);
+  text +=
+      "\n// A step of the adjoint, the transpose of a step, from the last to the first, in this order; "
+      "first ..._bind_adjoint:\n" +
+      order_of(c, *c.adjoint) + declarations(c, *c.adjoint);
+  return text + standalone_gradient_header(c);
+}
+
 }  // namespace
 
 std::string standalone_head(const StandaloneContext& c) {
@@ -214,14 +273,20 @@ std::string standalone_header(const StandaloneContext& c) {
         "//\n// What a step back computes inside the model (' before the step it undoes, ` after it):\n//\n";
     for (const std::string& equation : c.names.reversed) text += "//     " + equation + "\n";
   }
+  if (c.adjoint) {
+    text +=
+        "//\n// What a step of the adjoint computes, outside the layers (' before the step it transposes, ` "
+        "after it):\n//\n";
+    for (const std::string& equation : c.names.adjoint) text += "//     " + equation + "\n";
+  }
   return text + fmt::format(
                     "#ifndef {0}_H\n#define {0}_H\n\n"
                     "#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n"
                     "enum {{\n  {0}_dims = {1},\n  {0}_halo = {2}  // cells around fields and "
-                    "coefficients\n}};\n\n{3}{4}{5}{6}\n"
+                    "coefficients\n}};\n\n{3}{4}{5}{6}{7}\n"
                     "#ifdef __cplusplus\n}}\n#endif\n\n#endif\n",
                     p, c.dims(), c.halo(), structs(c), setup_functions(c), step_functions(c),
-                    reverse_functions(c));
+                    reverse_functions(c), gradient_functions(c));
 }
 
 }  // namespace ondula::emit

@@ -21,22 +21,37 @@ int planes_of(const ir::Kernel& kernel) {
 
 /// Calls of a sweep's text that cover the grid: in 3-D, tiles of rows go through all planes one after the
 /// other.
-std::string calls(const StandaloneContext& c, const std::string& name, const std::string& scalars) {
+std::string calls(const StandaloneContext& c, const std::string& name, const std::string& scalars,
+                  int beyond) {
+  const std::string begin = beyond > 0 ? fmt::format("-{}", beyond) : "0";
+  const std::string more = beyond > 0 ? fmt::format(" + {}", beyond) : "";
   if (c.dims() == 1)
     return fmt::format("  const index tile[] = {{0}};\n  {0}(pointers, plan->{0}_places, {1}, tile);\n", name,
                        scalars);
   if (c.dims() == 2) {
     return fmt::format(
-        "  const index rows = 16;  // of a block\n  const index tile[] = {{0, plan->total[0], rows}};\n"
+        "  const index rows = 16;  // of a block\n  const index tile[] = {{{2}, plan->total[0]{3}, rows}};\n"
         "  {0}(pointers, plan->{0}_places, {1}, tile);\n",
-        name, scalars);
+        name, scalars, begin, more);
   }
+  const std::string last =
+      beyond > 0 ? fmt::format("plan->{0}_ends[t] + (t + 1 == plan->{0}_tiles ? {1} : 0)", name, beyond)
+                 : fmt::format("plan->{}_ends[t]", name);
   return fmt::format(
-      "  index first = 0;\n  for (index t = 0; t < plan->{0}_tiles; ++t) {{\n"
-      "    const index last = plan->{0}_ends[t];\n"
-      "    const index tile[] = {{0, plan->total[0], first, last, last - first}};\n"
+      "  index first = {2};\n  for (index t = 0; t < plan->{0}_tiles; ++t) {{\n"
+      "    const index last = {4};\n"
+      "    const index tile[] = {{{2}, plan->total[0]{3}, first, last, last - first}};\n"
       "    {0}(pointers, plan->{0}_places, {1}, tile);\n    first = last;\n  }}\n",
-      name, scalars);
+      name, scalars, begin, more, last);
+}
+
+/// Compilers warn of unused parameters.
+std::string used_parameters(const StandaloneContext& c, const StandaloneStep& step,
+                            const ir::Kernel& kernel) {
+  const std::string text = c.array_parameters(step);
+  const bool both = std::any_of(kernel.arrays.begin(), kernel.arrays.end(),
+                                [&](const auto& a) { return c.array(step, a).holder == "arrays"; });
+  return both ? text : "[[maybe_unused]] " + text;
 }
 
 std::string launcher(const StandaloneContext& c, const StandaloneStep& step, int sweep) {
@@ -45,14 +60,16 @@ std::string launcher(const StandaloneContext& c, const StandaloneStep& step, int
   std::vector<std::string> pointers;
   for (const ir::ArrayArgument& a : kernel.arrays) {
     const bool full = a.kind == ir::ArrayKind::coefficient || (a.kind == ir::ArrayKind::field && a.side < 0);
-    pointers.push_back("arrays->" + c.member(step, a) + (full ? " + plan->origin" : ""));
+    const StandaloneArray& array = c.array(step, a);
+    pointers.push_back(array.holder + "->" + array.member + (full ? " + plan->origin" : ""));
   }
   return fmt::format(
-      "\n{4}extern \"C\" void {0}(const {1}_plan* plan, const {1}_arrays* arrays) {{\n"
+      "\n{4}extern \"C\" void {0}(const {1}_plan* plan, {5}) {{\n"
       "  real* const pointers[] = {{\n      {2}}};\n{3}}}\n",
       c.launcher(step, sweep), c.symbol(), fmt::join(pointers, ",\n      "),
-      calls(c, name, kernel.scalars.empty() ? "nullptr" : "plan->" + name + "_scalars"),
-      c.changed_places(step));
+      calls(c, name, kernel.scalars.empty() ? "nullptr" : "plan->" + name + "_scalars",
+            StandaloneContext::beyond(step, kernel)),
+      c.changed_places(step), used_parameters(c, step, kernel));
 }
 
 std::string piece_text(const StandaloneStep& step, const ir::Piece& p) {
@@ -69,6 +86,7 @@ std::string piece_text(const StandaloneStep& step, const ir::Piece& p) {
 std::string places(const StandaloneContext& c, const StandaloneStep& step, const ir::Kernel& kernel) {
   const ArgumentLayout layout(kernel, c.dims());
   const std::string name = c.short_name(kernel.name);
+  const std::string cut = StandaloneContext::cut(step);
   std::string out = fmt::format(
       "\nvoid place_{0}(const Grid* grid, Plan* plan) {{\n  index* const n = plan->{0}_places;\n", name);
   for (int axis = 0; axis < layout.outer(); ++axis)
@@ -76,15 +94,16 @@ std::string places(const StandaloneContext& c, const StandaloneStep& step, const
   for (std::size_t i = 0; i < kernel.arrays.size(); ++i) {
     if (layout.strip(i) < 0) continue;
     out += fmt::format("  put_layout(n + {}, {});  // {}\n", layout.strip(i),
-                       c.memory_layout(kernel.arrays[i]), kernel.arrays[i].identifier);
+                       c.memory_layout(step, kernel.arrays[i]), kernel.arrays[i].identifier);
   }
   for (std::size_t i = 0; i < kernel.pieces.size(); ++i) {
     const ir::Piece& p = kernel.pieces[i];
     out += fmt::format("  // {}\n  const Piece piece{}{};\n", p.comment, i, piece_text(step, p));
     for (int side = 0; side < p.sides(); ++side)
-      out += fmt::format("  put(n + {}, piece_box(*grid, piece{}, {}));\n", layout.box(i, side), i, side);
+      out += fmt::format("  put(n + {}, piece_box(*grid, {}, piece{}, {}));\n", layout.box(i, side), cut, i,
+                         side);
     if (layout.core(i) >= 0)
-      out += fmt::format("  put(n + {}, core_box(*grid, piece{}));\n", layout.core(i), i);
+      out += fmt::format("  put(n + {}, core_box(*grid, {}, piece{}));\n", layout.core(i), cut, i);
     if (layout.lives(i) >= 0)
       out += fmt::format("  put_lives(n + {}, *grid, piece{});\n", layout.lives(i), i);
   }
@@ -110,20 +129,23 @@ std::string standalone_host_kernels(const StandaloneContext& c, const Standalone
     const std::size_t at = text.find(head);
     if (at == std::string::npos) throw InternalError("the host text has no kernel " + kernel.name);
     text.replace(at, head.size(), "static void " + kernel.name + "(");
+    const std::string scalars = "const real* scalars";
+    if (kernel.scalars.empty()) text.replace(text.find(scalars, at), 0, "[[maybe_unused]] ");
   }
   text = fmt::format("// Written by Ondula {}.\n#include \"{}.h\"\n\n", c.names.version, c.base()) + text;
   text += filled(templates::standalone_images_host, {{"P", c.symbol()}});
-  if (!step.back()) text += filled(templates::standalone_points_host, {{"P", c.symbol()}});
+  if (step.direction() == "forward") text += filled(templates::standalone_points_host, {{"P", c.symbol()}});
   for (const StandalonePart& part : step.parts) {
     if (part.sweep >= 0) text += launcher(c, step, part.sweep);
     if (part.images.empty()) continue;
-    text += fmt::format("\nextern \"C\" void {0}(const {1}_plan* plan, const {1}_arrays* arrays) {{\n",
-                        c.launcher(step, part), c.symbol());
+    text += fmt::format("\nextern \"C\" void {}(const {}_plan* plan, {}{}) {{\n", c.launcher(step, part),
+                        c.symbol(), step.adjoint() ? "[[maybe_unused]] " : "", c.array_parameters(step));
     for (const std::string& field : part.images)
-      text += fmt::format("  repeat(*plan, plan->{}_images, arrays->{});\n", plain_identifier(field),
-                          c.written(step, field));
+      text += fmt::format("  repeat(*plan, plan->{}, {}->{});\n", StandaloneContext::images(step, field),
+                          step.adjoint() ? "adjoint" : "arrays", c.written(step, field));
     text += "}\n";
   }
+  if (step.keeping()) text += standalone_kept_functions(c);
   return step.back() ? text + standalone_ring_functions(c) : text;
 }
 

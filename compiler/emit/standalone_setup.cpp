@@ -41,7 +41,9 @@ class SetupPrinter {
     out_ +=
         "\nnamespace {\n\n// Along each axis: half a cell after its node; 0 on a free surface's row; signs "
         "of images; depth.\n";
-    for (const StandaloneStep* step : c_.steps()) fields(*step, places + standalone_ring_places(c_));
+    const std::string gradient = c_.gradient != nullptr ? standalone_gradient_setup(c_) : "";
+    const std::string users = places + standalone_ring_places(c_) + image_places() + gradient;
+    for (const StandaloneStep* step : c_.steps()) fields(*step, users);
     out_ += places + "\n}  // namespace\n";
     prepare();
     coefficients();
@@ -49,15 +51,28 @@ class SetupPrinter {
     for (const ir::Operation& operation : c_.program().operations) {
       if (const auto* injection = std::get_if<ir::Injection>(&operation)) factor(*injection);
     }
+    out_ += gradient;
     return std::move(out_);
   }
 
  private:
+  static bool joint(const std::optional<StandaloneStep>& step) {
+    return step && std::any_of(step->set.kernels.begin(), step->set.kernels.end(), [](const ir::Kernel& k) {
+             return std::any_of(k.pieces.begin(), k.pieces.end(), [](const ir::Piece& p) { return p.mixed; });
+           });
+  }
+
+  /// How layers are cut, on the way there and on an adjoint's way back.
+  std::string cuts() const {
+    const auto one = [](const char* name, bool joint, int apron) {
+      return fmt::format("[[maybe_unused]] constexpr Cut {}{{{}, {}}};\n", name, joint, apron);
+    };
+    std::string text = one("cut", joint(c_.forward) || joint(c_.keeping), c_.program().apron_cells());
+    if (c_.adjoint) text += one("back_cut", joint(c_.adjoint), c_.adjoint->program().apron_cells());
+    return text;
+  }
+
   void templates() {
-    bool joint = false;
-    for (const ir::Kernel& kernel : c_.forward.set.kernels) {
-      for (const ir::Piece& piece : kernel.pieces) joint |= piece.mixed;
-    }
     std::string surface;
     if (!c_.program().no_surface.empty()) {
       surface =
@@ -70,7 +85,7 @@ class SetupPrinter {
         {"RADIUS", std::to_string(c_.program().radius())},
         {"FIRST_ORDER", c_.first_order() ? "true" : "false"},
         {"NO_SURFACE", surface},
-        {"JOINT", joint ? "true" : "false"}};
+        {"CUTS", cuts()}};
     out_ += filled(templates::standalone_grid, values);
     out_ += filled(c_.cuda() ? templates::standalone_blocks : templates::standalone_host, values);
     if (!c_.cuda() && c_.dims() == 3) out_ += templates::standalone_tiles;
@@ -90,8 +105,8 @@ class SetupPrinter {
     };
     for (const ir::Field& field : step.program().fields) {
       const std::string name = StandaloneContext::description(step, field.name);
-      if (step.back() && !mentions(text, name)) continue;
-      std::vector<std::string> half, zero, depth;
+      if (step.direction() != "forward" && !mentions(text, name)) continue;
+      std::vector<std::string> half, zero, depth, beyond;
       std::vector<int> surface, wall;
       for (int axis = 0; axis < c_.dims(); ++axis) {
         const auto a = static_cast<std::size_t>(axis);
@@ -100,10 +115,11 @@ class SetupPrinter {
         zero.emplace_back(domain.live(field, axis).lo > 0 ? "true" : "false");
         wall.push_back(sign(field, axis, FaceKind::rigid));
         depth.emplace_back(field.inset ? std::to_string((*field.inset)[a]) : "in_layers");
+        beyond.emplace_back(field.beyond_axis == axis ? std::to_string(field.beyond) : "-1");
       }
-      out_ += fmt::format("const Field {}{{{{{}}}, {{{}}}, {{{}}}, {{{}}}, {{{}}}}};\n", name,
+      out_ += fmt::format("const Field {}{{{{{}}}, {{{}}}, {{{}}}, {{{}}}, {{{}}}, {{{}}}}};\n", name,
                           fmt::join(half, ", "), fmt::join(zero, ", "), fmt::join(surface, ", "),
-                          fmt::join(wall, ", "), fmt::join(depth, ", "));
+                          fmt::join(wall, ", "), fmt::join(depth, ", "), fmt::join(beyond, ", "));
     }
   }
 
@@ -138,21 +154,36 @@ class SetupPrinter {
         "  const Layout full = full_layout(*grid);\n  plan->origin = full.origin;\n"
         "  for (int axis = 0; axis < dims; ++axis) {{\n"
         "    plan->total[axis] = total(*grid, axis);\n    plan->stride[axis] = full.stride[axis];\n  }}\n");
+    if (c_.adjoint) out_ += "  plan->kept_size = full.size;\n";
     std::vector<std::string> memories;
     for (const StandaloneArray& array : c_.arrays) {
       std::string size = "full.size";
+      const bool back = array.holder == "adjoint";
       if (array.is_memory()) {
-        memories.push_back(c_.memory_layout(array.argument));
+        memories.push_back(c_.memory_layout(back ? *c_.adjoint : c_.forward, array.argument));
         size = memories.back() + ".size";
       }
       // Rows go by vectors and may read past a profile's end by less than one.
       if (array.is_profile()) size = fmt::format("total(*grid, {}) + line", array.argument.axis);
-      out_ += fmt::format("  plan->sizes.{} = {};\n", array.member, size);
+      out_ += fmt::format("  plan->{}sizes.{} = {};\n", back ? "adjoint_" : "", array.member, size);
     }
     if (c_.cuda()) {
       out_ += fmt::format("  plan->wide = wide_indices(*grid, {{full{}{}}}) ? 1 : 0;\n",
                           memories.empty() ? "" : ", ", fmt::join(memories, ", "));
     }
+  }
+
+  std::string image_places() const {
+    std::string text;
+    const auto add = [&](const StandaloneStep& step) {
+      for (const std::string& field : step.imaged())
+        text +=
+            fmt::format("  put_images(*grid, {}, plan->{});\n", StandaloneContext::description(step, field),
+                        StandaloneContext::images(step, field));
+    };
+    add(c_.forward);
+    if (c_.adjoint) add(*c_.adjoint);
+    return text;
   }
 
   void prepare() {
@@ -167,10 +198,7 @@ class SetupPrinter {
       for (const std::string& name : standalone_places(c_, *step))
         out_ += fmt::format("  place_{}(grid, plan);\n", name);
     }
-    for (const std::string& field : c_.forward.imaged())
-      out_ += fmt::format("  put_images(*grid, {}, plan->{}_images);\n",
-                          StandaloneContext::description(c_.forward, field), plain_identifier(field));
-    out_ += standalone_ring_places(c_) + "  return nullptr;\n}\n";
+    out_ += image_places() + standalone_ring_places(c_) + "  return nullptr;\n}\n";
     out_ += fmt::format(
         "\nlong long {0}_at(const {0}_plan* plan, const long long* node) {{\n  long long at = plan->origin;\n"
         "  for (int axis = 0; axis < dims; ++axis) at += node[axis] * plan->stride[axis];\n  return "

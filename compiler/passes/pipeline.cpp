@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 
 #include "compiler/error.hpp"
@@ -20,6 +21,7 @@
 #include "compiler/passes/rebuild.hpp"
 #include "compiler/passes/reverse.hpp"
 #include "compiler/passes/reversed_step.hpp"
+#include "compiler/passes/standalone_steps.hpp"
 #include "compiler/passes/surface.hpp"
 #include "compiler/passes/windows.hpp"
 
@@ -138,6 +140,32 @@ AdjointCompilation compile_adjoint(const EquationDefinition& definition, const P
   Recorder backward(result.backward, options.dumps);
   result.backward.physical = result.adjoint.program;
   result.backward.kernels = kernels(result.adjoint.program, options, backward);
+  return result;
+}
+
+StandaloneCompilation compile_standalone(const EquationDefinition& definition,
+                                         const PipelineOptions& options) {
+  StandaloneCompilation result{compile_reversible(definition, options), {}, {}};
+  const ir::Program& physical = result.plain.forward.physical;
+  const ir::Program& given = result.plain.forward.kernels.program;
+  AdjointCompilation gradient;
+  Recorder keeping(gradient.forward, options.dumps);
+  Recorder backward(gradient.backward, options.dumps);
+  const bool unscaled = std::any_of(physical.parameters.begin(), physical.parameters.end(),
+                                    [](const ir::Parameter& p) { return p.sign == ir::Sign::nonnegative; });
+  try {
+    gradient.adjoint = differentiate(physical, unscaled);
+    ir::verify(gradient.adjoint.program, "differentiate");
+    gradient.forward.physical = gradient.adjoint.forward;
+    gradient.forward.physical.direction = "keeping";
+    gradient.backward.physical = gradient.adjoint.program;
+    gradient.forward.kernels = kernels(gradient.forward.physical, options, keeping, &given);
+    gradient.backward.kernels = kernels(gradient.backward.physical, options, backward, &given);
+  } catch (const UserError& reason) {
+    result.no_gradient = reason.what();
+    return result;
+  }
+  result.gradient = std::move(gradient);
   return result;
 }
 

@@ -115,7 +115,7 @@ bool compile(const ondula_clang_request& request, Output& output) {
 /// Lays `text` out; the order of includes stays.
 bool format(const ondula_clang_text& text, Output& output) {
   clang::format::FormatStyle style = clang::format::getGoogleStyle(clang::format::FormatStyle::LK_Cpp);
-  style.ColumnLimit = 110;
+  style.ColumnLimit = 99;
   style.DerivePointerAlignment = false;
   style.BreakStringLiterals = false;
   style.SortIncludes = clang::format::FormatStyle::SI_Never;

@@ -6,6 +6,7 @@
 
 #include "compiler/emit/standalone.hpp"
 #include "compiler/passes/cuda_schedule.hpp"
+#include "compiler/passes/standalone_steps.hpp"
 #include "equations/equations.hpp"
 #include "runtime/standalone_values.hpp"
 #include "tests/support/environment.hpp"
@@ -50,15 +51,22 @@ emit::StandaloneCase on_grid(const ir::Program& program, const GridCase& grid) {
   return c;
 }
 
-std::vector<emit::StandaloneFile> sources(const passes::ReversibleCompilation& both, bool cuda,
+std::vector<emit::StandaloneFile> sources(const passes::StandaloneCompilation& all, bool cuda,
                                           const emit::StandaloneCase& c) {
   const emit::StandaloneNames names{"", "tested", {}, {}, {}};
-  const ir::KernelSet& forward = both.forward.kernels;
-  const ir::KernelSet& reverse = both.reverse.value().kernels;
-  if (!cuda) return emit::standalone_host(forward, &reverse, emit::Real::float64, names, c);
+  const ir::KernelSet& forward = all.plain.forward.kernels;
+  const ir::KernelSet& reverse = all.plain.reverse.value().kernels;
+  const passes::AdjointCompilation& both = all.gradient.value();
+  emit::StandaloneGradient gradient{both.adjoint, both.forward.kernels, both.backward.kernels};
+  if (!cuda) return emit::standalone_host(forward, &reverse, emit::Real::float64, names, c, &gradient);
   const ir::CudaTarget target{90, 8, 64};
   const ir::CudaProgram back = passes::cuda_schedule(reverse, target);
-  return emit::standalone_cuda(passes::cuda_schedule(forward, target), &back, emit::Real::float64, names, c);
+  const ir::CudaProgram keeping = passes::cuda_schedule(gradient.keeping, target);
+  const ir::CudaProgram adjoint = passes::cuda_schedule(gradient.back, target);
+  gradient.cuda_keeping = &keeping;
+  gradient.cuda_back = &adjoint;
+  return emit::standalone_cuda(passes::cuda_schedule(forward, target), &back, emit::Real::float64, names, c,
+                               &gradient);
 }
 
 /// Kernels and set-up are compiled once, and run on every grid.
@@ -71,7 +79,7 @@ void check_grids(const EquationDefinition& equation, int dims, int order, bool c
   options.axes = default_axes(dims);
   options.order = order;
   options.target = cuda ? passes::Target::cuda : passes::Target::host;
-  const passes::ReversibleCompilation both = passes::compile_reversible(equation, options);
+  const passes::StandaloneCompilation all = passes::compile_standalone(equation, options);
   TemporaryDirectory directory;
   const fs::path folder = directory.path();
   const std::string suffix = cuda ? "_cu.cpp" : ".cpp";
@@ -79,18 +87,22 @@ void check_grids(const EquationDefinition& equation, int dims, int order, bool c
   const std::string base = equation.name() + "_" + std::to_string(dims) + "d_o" + std::to_string(order);
   for (std::size_t g = 0; g < grids.size(); ++g) {
     CAPTURE(g);
-    emit::StandaloneCase c = on_grid(both.forward.kernels.program, grids[g]);
-    c.values = standalone_values(both.forward, c);
-    for (const emit::StandaloneFile& file : sources(both, cuda, c))
+    emit::StandaloneCase c = on_grid(all.plain.forward.kernels.program, grids[g]);
+    c.values = standalone_values(all.plain.forward, c);
+    c.gradient = standalone_gradient(all.gradient.value(), c);
+    for (const emit::StandaloneFile& file : sources(all, cuda, c))
       std::ofstream(folder / file.name) << file.text;
-    if (cuda) on_cpu(folder, "example");
-    for (const std::string direction : {"_forward", "_reverse"}) {
+    std::string kernels = base + "_setup.cpp";
+    for (const std::string direction : {"_forward", "_reverse", "_keeping", "_adjoint"}) {
       if (cuda && g == 0) on_cpu(folder, base + direction);
+      kernels += " " + base + direction + suffix;
     }
-    const std::string kernels = base + "_forward" + suffix + " " + base + "_reverse" + suffix;
-    if (g == 0) REQUIRE(shell(folder, compiler + "-c " + kernels + " " + base + "_setup.cpp") == 0);
-    const int status =
-        shell(folder, compiler + "-o example example" + suffix + " " + base + "_*.o && ./example");
+    for (const std::string example : {"example", "example_gradient"}) {
+      if (cuda) on_cpu(folder, example);
+    }
+    if (g == 0) REQUIRE(shell(folder, compiler + "-c " + kernels) == 0);
+    const int status = shell(folder, compiler + "-o example example" + suffix + " example_gradient" + suffix +
+                                         " " + base + "_*.o && ./example");
     INFO(read_file(folder / "output.txt"));
     CHECK(status == 0);
     CHECK(undone(folder) <= 1e-12);
@@ -121,8 +133,6 @@ TEST_CASE("generated sources on other grids: every kind of face, narrow grids, o
   if (!full_matrices()) {
     const std::vector<GridCase> all = grids(2);
     check_grids(equations::elastic(), 2, 4, false, {all[2], all[3], all[5], all[6]});
-    check_grids(equations::acoustic(), 2, 8, true, {all[3], all[6]});
-    check_grids(equations::acoustic_density(), 2, 8, false, {all[1], all[3]});
     return;
   }
   for (const bool cuda : {false, true}) {
@@ -132,6 +142,16 @@ TEST_CASE("generated sources on other grids: every kind of face, narrow grids, o
       check_grids(equations::elastic(), dims, 4, cuda, grids(dims));
     }
   }
+}
+
+TEST_CASE("generated CUDA sources on other grids") {
+  const std::vector<GridCase> all = grids(2);
+  check_grids(equations::acoustic(), 2, 8, true, {all[3], all[6]});
+}
+
+TEST_CASE("generated sources of nested derivatives on other grids") {
+  const std::vector<GridCase> all = grids(2);
+  check_grids(equations::acoustic_density(), 2, 8, false, {all[1], all[3]});
 }
 
 }  // namespace ondula::test

@@ -17,7 +17,7 @@ int shell(const std::filesystem::path& folder, const std::string& command) {
 
 std::string readme_command(const std::filesystem::path& folder) {
   static const std::regex line("\n    ((g\\+\\+|nvcc) [^\n]*)\n");
-  const std::string text = read_file(folder / "README.md");
+  const std::string text = std::regex_replace(read_file(folder / "README.md"), std::regex(R"( \\\n +)"), " ");
   std::smatch match;
   return std::regex_search(text, match, line) ? match[1].str() : "";
 }
