@@ -37,7 +37,8 @@ std::vector<std::string> derived_receivers(const std::vector<ir::Field>& fields,
                                            const std::vector<std::string>& axes) {
   std::vector<std::string> names;
   if (first_of(fields, ir::FieldKind::tensor) != nullptr) names.emplace_back("pressure");
-  if (first_of(fields, ir::FieldKind::vector) != nullptr) {
+  const ir::Field* vector = first_of(fields, ir::FieldKind::vector);
+  if (vector != nullptr && !vector->electric) {
     for (std::size_t a = 0; a < axes.size(); ++a) {
       for (std::size_t b = a; b < axes.size(); ++b) names.push_back("e." + axes[a] + axes[b]);
     }

@@ -1,4 +1,4 @@
-// Taking updates apart.
+// Taking right sides apart.
 // SPDX-License-Identifier: MIT
 #include "runtime/scheme.hpp"
 
@@ -9,38 +9,43 @@
 
 #include "compiler/error.hpp"
 #include "compiler/ir/evaluate.hpp"
+#include "runtime/scheme_terms.hpp"
 
 namespace ondula {
-namespace {
 
 using ir::Expr;
 using ir::Kind;
 
-[[noreturn]] void unknown(const ir::Program& program, const std::string& field, const std::string& why) {
+void unknown_limit(const ir::Program& program, const std::string& field, const std::string& why) {
   throw UserError(
       fmt::format("equation {}: the stability limit of its update of {} is not known: {}. Known are dtt(u) = "
                   "A u, and pairs "
-                  "dt(f) = A g, dt(g) = B f of fields that only feed each other through derivatives",
+                  "dt(f) = A g, dt(g) = B f of fields that feed each other through derivatives, with damping "
+                  "and memory beside them (docs/numerics.md, Damping and memory)",
                   program.equation, field, why));
 }
 
-/// A leaf with its time level, as met in an update.
+namespace {
+
+/// A term as met in a right side.
 struct Leaf {
   Term term;
-  int level = 0;
+  Expr coefficient;  ///< all of it that stands outside derivatives, placed
+  bool rate = false;
 };
 
 class Splitter {
  public:
-  Splitter(const ir::Program& program, const std::string& field) : program_(program), field_(field) {}
+  Splitter(const ir::Program& program, const std::string& field)
+      : program_(program), pool_(*program.pool), field_(field) {}
 
   std::vector<Leaf> split(Expr value) {
-    walk(value, Term{});
+    walk(value, {Term{}, pool_.constant(1)});
     return std::move(leaves_);
   }
 
  private:
-  void walk(Expr e, Term outer) {
+  void walk(Expr e, Leaf outer) {
     switch (e->kind) {
       case Kind::sum:
         for (const Expr term : e->args) walk(term, outer);
@@ -49,108 +54,126 @@ class Splitter {
         product(e, std::move(outer));
         return;
       case Kind::derivative:
-        outer.slopes.push_back({e->axis, e->order, e->staggered});
+        outer.term.slopes.push_back({e->axis, e->order, e->staggered});
         walk(e->args[0], std::move(outer));
         return;
       case Kind::field:
-        outer.field = e->name;
-        leaves_.push_back({std::move(outer), e->level});
+        outer.term.field = e->name;
+        leaves_.push_back(std::move(outer));
         return;
-      case Kind::quotient:
-        // What discretize_time makes of a term in the field itself: over 1 + dt/2 times its coefficient.
-        unknown(program_, field_,
-                fmt::format("a term in {} itself without a derivative (damping): {}", field_,
-                            ir::text(e->args[1], program_.axes)));
+      case Kind::source:
+        return;
+      case Kind::constant:
+        if (e->number.is(0)) return;
+        break;
+      case Kind::function:
+        if (!ir::is_rate(e)) break;
+        outer.term.field = e->args[0]->name;
+        outer.rate = true;
+        leaves_.push_back(std::move(outer));
+        return;
       default:
-        unknown(program_, field_, "it holds " + ir::text(e, program_.axes));
+        break;
     }
+    unknown_limit(program_, field_, "it holds " + ir::text(e, program_.axes));
   }
 
-  void product(Expr e, Term outer) {
+  void product(Expr e, Leaf outer) {
     Expr inner;
+    std::vector<Expr> coefficients = {outer.coefficient};
     for (const Expr factor : e->args) {
       if (ir::time_dependent(factor)) {
         inner = factor;
-      } else if (!ir::contains(factor, Kind::parameter)) {
-        outer.scale *= ir::scalar_value(factor, {{"dt", 1.0}});
+        continue;
+      }
+      if (outer.term.slopes.empty()) coefficients.push_back(factor);
+      if (!ir::contains(factor, Kind::parameter)) {
+        outer.term.scale *= ir::scalar_value(factor, {});
       } else {
         const Expr nodal = factor->kind == Kind::average ? factor->args[0] : factor;
-        outer.factors.push_back({nodal, outer.slopes.size()});
+        outer.term.factors.push_back({nodal, outer.term.slopes.size()});
       }
     }
-    if (!inner) unknown(program_, field_, "a term without a field");
+    if (!inner) unknown_limit(program_, field_, "a term without a field");
+    outer.coefficient = pool_.product(std::move(coefficients));
     walk(inner, std::move(outer));
   }
 
   const ir::Program& program_;
+  ir::Pool& pool_;
   const std::string& field_;
   std::vector<Leaf> leaves_;
 };
 
-struct Split {
-  const ir::Field* field = nullptr;
-  std::vector<Leaf> leaves;
-};
-
-bool plain(const ir::Program& program, const ir::Update& update) {
-  const bool live = std::any_of(update.regions.begin(), update.regions.end(),
-                                [](const ir::Region& r) { return r.kind == ir::RegionKind::live; });
-  return live && !update.accumulate && program.field(update.field).strip_axis < 0;
+/// Sorts the terms of one right side.
+RightSide sorted(const ir::Program& program, const ir::Evolution& evolution) {
+  RightSide side;
+  side.field = &program.field(evolution.field);
+  const bool second = evolution.order == 2;
+  for (Leaf& leaf : Splitter(program, evolution.field).split(evolution.rhs)) {
+    const bool own = leaf.term.field == evolution.field, bare = leaf.term.slopes.empty();
+    const bool together = second || program.field(leaf.term.field).half_step == side.field->half_step;
+    if (leaf.rate) {
+      side.rates.push_back(leaf.coefficient);
+    } else if (second) {
+      if (bare && !own)
+        unknown_limit(program, evolution.field,
+                      fmt::format("{} enters it without a derivative", leaf.term.field));
+      if (bare) side.bare.push_back(leaf.coefficient);
+      side.across.push_back(std::move(leaf.term));
+    } else if (!together) {
+      side.across.push_back(std::move(leaf.term));
+    } else if (!bare) {
+      unknown_limit(program, evolution.field,
+                    fmt::format("it reads {}, which is updated in the same half of the step",
+                                own ? "itself" : leaf.term.field));
+    } else if (own) {
+      side.own.push_back(leaf.coefficient);
+    } else {
+      side.means.emplace_back(leaf.term.field, leaf.coefficient);
+    }
+  }
+  return side;
 }
 
-/// The terms of the operator: what is left without the field's own levels.
-FieldTerms operator_terms(const ir::Program& program, const Split& split) {
-  FieldTerms result{split.field->name, {}};
-  for (const Leaf& leaf : split.leaves) {
-    const Term& t = leaf.term;
-    if (t.slopes.empty() && t.factors.empty() && t.field == split.field->name) continue;
-    if (t.slopes.empty()) {
-      if (t.field == split.field->name)
-        unknown(program, t.field, fmt::format("a term in {} itself without a derivative (damping)", t.field));
-      unknown(program, split.field->name, fmt::format("{} enters it without a derivative", t.field));
-    }
-    result.terms.push_back(t);
+void mark_reads(std::vector<RightSide>& sides) {
+  const auto reads = [](const RightSide& reader, const std::string& name) {
+    return std::any_of(reader.across.begin(), reader.across.end(),
+                       [&](const Term& t) { return t.field == name; });
+  };
+  for (RightSide& side : sides) {
+    const std::string& name = side.field->name;
+    side.read = std::any_of(sides.begin(), sides.end(), [&](const RightSide& r) { return reads(r, name); });
+    side.memory = !side.read && std::any_of(sides.begin(), sides.end(), [&](const RightSide& r) {
+      return std::any_of(r.means.begin(), r.means.end(), [&](const auto& m) { return m.first == name; });
+    });
   }
-  return result;
-}
-
-Scheme leapfrog(const ir::Program& program, const std::vector<Split>& splits) {
-  Scheme scheme;
-  scheme.stages.resize(2);
-  for (const Split& s : splits) {
-    FieldTerms terms = operator_terms(program, s);
-    for (const Leaf& leaf : s.leaves) {
-      if (leaf.term.slopes.empty()) continue;
-      const bool other = program.field(leaf.term.field).half_step;
-      if (other == s.field->half_step || leaf.level != (other ? 1 : 0)) {
-        unknown(program, s.field->name,
-                fmt::format("it reads {}, which is updated in the same half of the step", leaf.term.field));
-      }
-    }
-    scheme.stages[s.field->half_step ? 0 : 1].push_back(std::move(terms));
-  }
-  return scheme;
 }
 
 }  // namespace
 
 Scheme scheme_of(const ir::Program& program) {
-  std::vector<Split> splits;
-  std::set<std::string> seen;
+  std::vector<RightSide> sides;
   std::set<int> orders;
-  for (const ir::Operation& operation : program.operations) {
-    const auto* update = std::get_if<ir::Update>(&operation);
-    if (update == nullptr || !plain(program, *update) || !seen.insert(update->field).second) continue;
-    splits.push_back({&program.field(update->field), Splitter(program, update->field).split(update->value)});
-    orders.insert(splits.back().field->time_order);
-  }
-  if (splits.empty()) throw InternalError("a program without updates");
+  for (const ir::Evolution& evolution : program.stated) orders.insert(evolution.order);
+  if (orders.empty()) throw InternalError("a program without a statement");
   if (orders.size() > 1)
-    unknown(program, splits[0].field->name, "first and second time derivatives stand together");
-  if (*orders.begin() == 1) return leapfrog(program, splits);
+    unknown_limit(program, program.stated[0].field, "first and second time derivatives stand together");
+  for (const ir::Evolution& evolution : program.stated) sides.push_back(sorted(program, evolution));
+  mark_reads(sides);
+  const bool second = *orders.begin() == 2;
   Scheme scheme;
-  scheme.stages.resize(1);
-  for (const Split& s : splits) scheme.stages[0].push_back(operator_terms(program, s));
+  scheme.stages.resize(second ? 1 : 2);
+  for (const RightSide& side : sides) {
+    if (!second && !side.read) continue;
+    const std::size_t stage = second || side.field->half_step ? 0 : 1;
+    scheme.stages[stage].push_back({side.field->name, side.across});
+  }
+  for (const auto& stage : scheme.stages) {
+    if (stage.empty())
+      unknown_limit(program, sides[0].field->name, "no two fields feed each other through derivatives");
+  }
+  scheme.conditions = damping_conditions(program, sides);
   return scheme;
 }
 

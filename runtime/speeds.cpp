@@ -117,8 +117,11 @@ class Symbol {
     if (scheme.second_order()) {
       matrices_.push_back(matrix(first, first, 2));
     } else {
-      matrices_.push_back(matrix(first, scheme.stages[1], 1));
-      matrices_.push_back(matrix(scheme.stages[1], first, 1));
+      // As dt(v) = grad(p), dt(p) = div(v), or as dt(w) = laplacian(u), dt(u) = w.
+      const auto& second = scheme.stages[1];
+      const int degree = std::clamp(highest(first), 0, 2);
+      matrices_.push_back(matrix(first, second, degree));
+      matrices_.push_back(matrix(second, first, 2 - degree));
     }
     size_ = first.size();
   }
@@ -195,19 +198,31 @@ class Symbol {
   }
 
  private:
+  static int order_of(const Term& term) {
+    int order = 0;
+    for (const Slope& slope : term.slopes) order += slope.order;
+    return order;
+  }
+
+  static int highest(const std::vector<FieldTerms>& rows) {
+    int highest = 0;
+    for (const FieldTerms& row : rows) {
+      for (const Term& term : row.terms) highest = std::max(highest, order_of(term));
+    }
+    return highest;
+  }
+
   SymbolMatrix matrix(const std::vector<FieldTerms>& rows, const std::vector<FieldTerms>& columns,
                       int degree) {
     SymbolMatrix m{rows.size(), columns.size(), {}};
     m.entries.resize(m.rows * m.columns);
     for (std::size_t i = 0; i < rows.size(); ++i) {
       for (const Term& term : rows[i].terms) {
-        int order = 0;
+        const int order = order_of(term);
         Entry entry;
         entry.scale = term.scale;
-        for (const Slope& slope : term.slopes) {
-          order += slope.order;
+        for (const Slope& slope : term.slopes)
           entry.power[static_cast<std::size_t>(slope.axis)] += slope.order;
-        }
         if (order < degree) continue;
         if (order > degree) {
           throw UserError(

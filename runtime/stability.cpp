@@ -7,6 +7,7 @@
 
 #include "compiler/passes/stencil.hpp"
 #include "runtime/collatz.hpp"
+#include "runtime/conditions.hpp"
 
 namespace ondula {
 namespace {
@@ -33,6 +34,7 @@ Limits limits(const ir::Program& physical, const ir::Domain& domain, const loop:
               int threads) {
   const Scheme scheme = scheme_of(physical);
   const std::vector<std::int64_t> shape(domain.shape.begin(), domain.shape.begin() + domain.dims);
+  require_conditions(physical, scheme, domain, models, threads);
   Limits result{speeds(physical, scheme, models, shape), 0, {}};
   if (constant_density(physical, scheme)) {
     const std::vector<double> spacing(domain.spacing.begin(), domain.spacing.begin() + domain.dims);

@@ -115,10 +115,14 @@ void check_equation(const CheckCommand& command) {
     fmt::print("{}: order {}, {}, {}\n", settings.definition.name(), settings.order,
                dtype_text(settings.dtype), backend_text(settings.backend));
   }
-  Json checks = Json::array();
+  Json checks = Json::array(), refused = Json::array();
   int failed = 0;
   for (const int dims : dimensions(command, settings.definition)) {
     const CheckCase test(settings, dims);
+    if (!test.surface_refusal().empty()) {
+      refused.push_back({{"dims", dims}, {"reason", test.surface_refusal()}});
+      if (table) fmt::print("{}-D  with a rigid wall: no free surface: {}\n", dims, test.surface_refusal());
+    }
     for (const auto& part : {check_derivatives, check_step}) {
       for (const CheckLine& line : part(test)) {
         checks.push_back(entry(line));
@@ -134,6 +138,7 @@ void check_equation(const CheckCommand& command) {
                       {"backend", command.backend},
                       {"passed", failed == 0},
                       {"checks", checks},
+                      {"no_free_surface", refused},
                       {"not_checked", not_checked}};
     fmt::print("{}\n", answer.dump(2));
   } else if (table) {

@@ -16,10 +16,11 @@ namespace {
 constexpr std::int64_t steps = 80;
 constexpr double share_of_limit = 0.8;
 
-/// A value that a parameter of this unit may have in the earth.
+/// A value that a parameter of this unit may have in the earth, at the frequencies of grids of ten metres.
 double usual(const std::string& unit) {
   static const std::map<std::string, double> values = {
-      {"m/s", 2500}, {"kg/m^3", 2000}, {"Pa", 1.2e10}, {"1", 0.1}, {"", 0.1}};
+      {"m/s", 2500}, {"kg/m^3", 2000}, {"Pa", 1.2e10}, {"1", 0.1},      {"", 0.1},
+      {"1/s", 20},   {"s", 0.02},      {"F/m", 4e-11}, {"H/m", 1.3e-6}, {"S/m", 1e-4}};
   const auto found = values.find(unit);
   return found == values.end() ? 1 : found->second;
 }
@@ -47,6 +48,8 @@ CheckCase::CheckCase(const CheckSettings& settings, int dims)
   for (const ir::Field& field : compilation.physical.fields) {
     if (field.strip_axis < 0) fields_.push_back(field);
   }
+  surface_refusal_ = compilation.physical.no_surface;
+  if (!surface_refusal_.empty()) grid_.faces[0][0] = {FaceKind::rigid, 0};
   choose_models(compilation.physical);
   PropagatorOptions first;
   first.dt = 1e-3;

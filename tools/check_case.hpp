@@ -34,7 +34,8 @@ struct CheckSettings {
   std::shared_ptr<jit::HostCompiler> compiler;
 };
 
-/// An equation in one number of dimensions on a small grid with a free surface and layers; models of random
+/// An equation in one number of dimensions on a small grid with a free surface, or a rigid wall where it has
+/// none, and layers; models of random
 /// values within 10 % of a typical one; one shot for each kind of source and field, each with receivers of
 /// everything that can be recorded, near and away from the surface; a step of 0.8 of the limit.
 class CheckCase {
@@ -57,6 +58,8 @@ class CheckCase {
   const Models& models() const { return models_; }
   double typical(const std::string& parameter) const { return typical_.at(parameter); }
   double limit() const { return limit_; }
+  /// Why a rigid wall stands in the free surface's place; empty where none does.
+  const std::string& surface_refusal() const { return surface_refusal_; }
   std::size_t nodes() const;
   /// `count` values between -1 and 1, the same in every run of the program.
   std::vector<double> noise(std::size_t count, unsigned seed) const;
@@ -71,6 +74,7 @@ class CheckCase {
   Grid grid_;
   EquationFacts facts_;
   std::vector<ir::Field> fields_;
+  std::string surface_refusal_;
   std::map<std::string, double> typical_;
   Models models_;
   std::vector<Shot> shots_;

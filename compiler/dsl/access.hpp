@@ -21,4 +21,16 @@ struct Access {
   static Tensor lifted(const Tensor& t, Author* author);
 };
 
+/// The author of a tensor; throws UserError for a plain number: "`what` of the plain number 3".
+Author* require_author(const Located& a, const char* what);
+/// The half cell along `axis` that `e` carries: 0, 1, or -1 if nothing in it is tied to a grid.
+int stagger_of(ir::Expr e, int axis, const ir::Equation& equation);
+/// The staggered derivative of `e`, a part of `of`.
+ir::Expr first_derivative(Author* author, const Located& of, ir::Expr e, int axis);
+std::optional<ir::Unit> per_metre(const std::optional<ir::Unit>& unit, int power);
+/// Refuses an axial vector where there are no curls.
+void require_curls(Author* author, const std::string& name, const std::source_location& where);
+/// Refuses dt(u) on a right side where it has no meaning.
+void require_rates(Author* author, const EvolutionStatement& statement);
+
 }  // namespace ondula::dsl

@@ -103,7 +103,8 @@ Tensor Author::field_tensor(const std::string& group, const std::string& unit, i
                             std::source_location where) {
   declare(group, where);
   const std::size_t d = equation_.axes.size();
-  const int rank = static_cast<int>(kind);
+  const bool axial = kind == ir::FieldKind::axial;
+  const int rank = axial ? 1 : static_cast<int>(kind);
   std::vector<Expr> components;
   const std::size_t count = rank == 0 ? 1 : rank == 1 ? d : d * d;
   for (std::size_t i = 0; i < count; ++i) {
@@ -115,6 +116,7 @@ Tensor Author::field_tensor(const std::string& group, const std::string& unit, i
                                   : std::vector<int>{static_cast<int>(first), static_cast<int>(second)};
       field.name = group + "." + equation_.axes[first] + (rank == 2 ? equation_.axes[second] : "");
       if (rank == 1 || first != second) field.stagger[first] = 1;
+      for (std::size_t a = 0; axial && a < d; ++a) field.stagger[a] = a == first ? 0 : 1;
       if (rank == 2 && first != second) field.stagger[second] = 1;
     }
     components.push_back(equation_.pool->field(field.name, 0));
@@ -143,6 +145,11 @@ Tensor Author::vector(const std::string& name, const std::string& unit, std::sou
   return field_tensor(name, unit, ir::FieldKind::vector, where);
 }
 
+Tensor Author::axial_vector(const std::string& name, const std::string& unit, std::source_location where) {
+  require_curls(this, name, where);
+  return field_tensor(name, unit, ir::FieldKind::axial, where);
+}
+
 Tensor Author::symmetric_tensor(const std::string& name, const std::string& unit,
                                 std::source_location where) {
   return field_tensor(name, unit, ir::FieldKind::tensor, where);
@@ -161,6 +168,7 @@ void Author::evolve(const EvolutionStatement& statement) {
   const auto& where = statement.where;
   if (left.field().empty()) fail(where, "the left side must be dt() or dtt() of a field");
   const Tensor right = Access::lifted(statement.right, this);
+  require_rates(this, {left, statement.order, right, where});
   const bool zero = right.rank() == 0 && ir::is_constant(right.components()[0], 0);
   if (right.rank() != left.rank() && !zero) {
     fail(where,
@@ -212,7 +220,10 @@ ir::Equation Author::finish() {
   if (equation_.evolutions.empty()) {
     throw UserError(fmt::format("equation {}: nothing evolves; state evolve(dt(...) = ...)", equation_.name));
   }
-  for (const ir::Field& field : equation_.fields) {
+  const bool electric = std::any_of(equation_.fields.begin(), equation_.fields.end(),
+                                    [](const ir::Field& f) { return f.kind == ir::FieldKind::axial; });
+  for (ir::Field& field : equation_.fields) {
+    field.electric = electric;
     if (field.time_order == 0) complain(field.location, fmt::format("field {} never evolves", field.name));
   }
   for (const ir::Parameter& p : equation_.parameters) {

@@ -21,6 +21,8 @@ Author* common_author(const Located& a, const Located& b) {
   return left != nullptr ? left : right;
 }
 
+}  // namespace
+
 Author* require_author(const Located& a, const char* what) {
   Author* author = Access::author(a.tensor);
   if (author == nullptr) {
@@ -29,6 +31,8 @@ Author* require_author(const Located& a, const char* what) {
   }
   return author;
 }
+
+namespace {
 
 Author* require_rank_2(const Located& a, const char* what, const char* name) {
   Author* author = require_author(a, what);
@@ -67,7 +71,8 @@ Tensor combine(const Located& a, const Located& b, int sign) {
   return Access::make(author, left.rank(), std::move(components), unit);
 }
 
-/// The half cell along `axis` that `e` carries: 0, 1, or -1 if nothing in it is tied to a grid.
+}  // namespace
+
 int stagger_of(Expr e, int axis, const ir::Equation& equation) {
   if (e->kind == ir::Kind::field || e->kind == ir::Kind::source) {
     for (const ir::Field& field : equation.fields) {
@@ -94,12 +99,13 @@ Expr first_derivative(Author* author, const Located& of, Expr e, int axis) {
   return Access::pool(author).derivative(e, axis, 1, true);
 }
 
-const Unit metre{{1, 0, 0}};
-
 std::optional<Unit> per_metre(const std::optional<Unit>& unit, int power) {
+  const Unit metre{{1, 0, 0}};
   if (!unit) return std::nullopt;
   return *unit / metre.power(power);
 }
+
+namespace {
 
 Tensor source_term(const Located& field, int rank, const char* name) {
   Author* author = require_author(field, name);

@@ -39,6 +39,8 @@ class ONDULA_API Tensor {
   std::string field_;
 };
 
+class TimeDerivative;
+
 /// A tensor together with the author's line: operators take these, so that a mistake is reported where it was
 /// made.
 struct Located {
@@ -50,6 +52,9 @@ struct Located {
       : tensor(number), where(w) {}
   Located(int number, std::source_location w = std::source_location::current())  // NOLINT
       : tensor(number), where(w) {}
+  /// dt(u) as a term, of a right side of dtt(u).
+  ONDULA_API Located(const TimeDerivative& rate,  // NOLINT
+                     std::source_location w = std::source_location::current());
 };
 
 /// `group` evolves as d^order/dt^order group = right.
@@ -60,16 +65,22 @@ struct EvolutionStatement {
   std::source_location where;
 };
 
-/// dt(u) or dtt(u): only good for being assigned to.
+/// dt(u) or dtt(u): to be assigned to; dt(u) is a term, too, on the right side of dtt(u).
 class TimeDerivative {
  public:
   TimeDerivative(const Tensor& field, int order, std::source_location where)
       : field_(field), order_(order), where_(where) {}
+  TimeDerivative(const TimeDerivative&) = default;
+  ~TimeDerivative() = default;
   EvolutionStatement operator=(const Located& right) const {  // NOLINT(misc-unconventional-assign-operator)
     return {field_, order_, right.tensor, right.where};
   }
+  EvolutionStatement operator=(const TimeDerivative& right) const {  // NOLINT
+    return *this = Located(right, right.where_);
+  }
 
  private:
+  friend struct Located;
   Tensor field_;
   int order_;
   std::source_location where_;
@@ -95,6 +106,10 @@ ONDULA_API Tensor laplacian(const Located& scalar);
 ONDULA_API Tensor grad(const Located& tensor);
 /// Vector -> scalar, rank 2 -> vector (div s)_a = sum_b d_b s_ab.
 ONDULA_API Tensor div(const Located& tensor);
+/// 3-D: vector -> axial vector and back, (curl v)_x = d_y v_z - d_z v_y and so on, x, y, z right-handed. In
+/// 2-D, where all depends on z and x: of a scalar, the y component of a vector, the axial vector (curl u)_z =
+/// d_x u, (curl u)_x = -d_z u; of an axial vector the scalar d_z h_x - d_x h_z.
+ONDULA_API Tensor curl(const Located& tensor);
 /// Sum of the diagonal of a rank-2 tensor.
 ONDULA_API Tensor trace(const Located& tensor);
 /// Symmetric part (t + t^T)/2 of a rank-2 tensor.
@@ -130,6 +145,9 @@ class ONDULA_API Author {
   /// A vector field; component a lives half a cell along +a.
   Tensor vector(const std::string& name, const std::string& unit,
                 std::source_location where = std::source_location::current());
+  /// A vector field; component a lives half a cell along every axis other than a, where curls of vectors do.
+  Tensor axial_vector(const std::string& name, const std::string& unit,
+                      std::source_location where = std::source_location::current());
   /// A symmetric tensor field; diagonal at nodes, component ab half a cell along a and b.
   Tensor symmetric_tensor(const std::string& name, const std::string& unit,
                           std::source_location where = std::source_location::current());

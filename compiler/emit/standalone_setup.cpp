@@ -73,6 +73,8 @@ class SetupPrinter {
   }
 
   void templates() {
+    const bool electric = std::any_of(c_.program().fields.begin(), c_.program().fields.end(),
+                                      [](const ir::Field& field) { return field.electric; });
     std::string surface;
     if (!c_.program().no_surface.empty()) {
       surface =
@@ -84,6 +86,7 @@ class SetupPrinter {
         {"REAL", c_.real_name()},
         {"RADIUS", std::to_string(c_.program().radius())},
         {"FIRST_ORDER", c_.first_order() ? "true" : "false"},
+        {"ZERO_FACE", electric ? "rigid" : "free_surface"},
         {"NO_SURFACE", surface},
         {"CUTS", cuts()}};
     out_ += filled(templates::standalone_grid, values);
@@ -112,8 +115,9 @@ class SetupPrinter {
         const auto a = static_cast<std::size_t>(axis);
         half.emplace_back(field.stagger[a] != 0 ? "true" : "false");
         surface.push_back(sign(field, axis, FaceKind::free_surface));
-        zero.emplace_back(domain.live(field, axis).lo > 0 ? "true" : "false");
+        if (!field.electric) zero.emplace_back(domain.live(field, axis).lo > 0 ? "true" : "false");
         wall.push_back(sign(field, axis, FaceKind::rigid));
+        if (field.electric) zero.emplace_back(domain.live(field, axis).lo > 0 ? "true" : "false");
         depth.emplace_back(field.inset ? std::to_string((*field.inset)[a]) : "in_layers");
         beyond.emplace_back(field.beyond_axis == axis ? std::to_string(field.beyond) : "-1");
       }

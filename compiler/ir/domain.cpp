@@ -11,26 +11,31 @@ namespace {
 
 std::size_t at(int axis) { return static_cast<std::size_t>(axis); }
 
+/// Rigid wall of a velocity-stress system: v_n and sigma_nt odd, the rest even. A perfect electric conductor:
+/// what lies on the row, the electric field along it and the magnetic across, odd and 0 there.
+int wall_sign(const Field& field, int axis) {
+  if (field.electric) return field.stagger[at(axis)] != 0 ? 1 : -1;
+  const auto count = std::count(field.component.begin(), field.component.end(), axis);
+  return field.kind != FieldKind::scalar && count == 1 ? -1 : 1;
+}
+
 /// +1 or -1: the field's image about a free surface normal to `axis`. Scalars and every stress with that
 /// index are odd, velocities and the other stresses even (numerics.md, Free surface).
 int surface_sign(const Field& field, int axis) {
+  if (field.electric)
+    return wall_sign(field, axis);  // refused (pass surface); no face mirrors them otherwise
   const bool indexed =
       std::find(field.component.begin(), field.component.end(), axis) != field.component.end();
   switch (field.kind) {
     case FieldKind::scalar:
       return -1;
     case FieldKind::vector:
+    case FieldKind::axial:
       return 1;
     case FieldKind::tensor:
       return indexed ? -1 : 1;
   }
   return -1;
-}
-
-/// Rigid wall of a velocity-stress system: v_n and sigma_nt odd, the rest even.
-int wall_sign(const Field& field, int axis) {
-  const auto count = std::count(field.component.begin(), field.component.end(), axis);
-  return field.kind != FieldKind::scalar && count == 1 ? -1 : 1;
 }
 
 struct Point {
@@ -69,7 +74,8 @@ Range Domain::live(const Field& field, int axis) const {
   for (int side = 0; side < 2; ++side) {
     const FaceKind face = faces[at(axis)][at(side)];
     const bool odd_surface = face == FaceKind::free_surface && surface_sign(field, axis) < 0;
-    if (!half && !field.everywhere && (odd_surface || face == FaceKind::antisymmetric)) {
+    const bool conductor = face == FaceKind::rigid && field.electric;
+    if (!half && !field.everywhere && (odd_surface || conductor || face == FaceKind::antisymmetric)) {
       if (side == 0)
         range.lo += 1;
       else

@@ -40,7 +40,8 @@ struct Parameter {
 };
 
 /// What a field is; decides its grid (stagger) and its images at faces.
-enum class FieldKind { scalar, vector, tensor };
+/// `axial`: a vector whose components lie half a cell along every axis but their own, as curls of vectors do.
+enum class FieldKind { scalar, vector, tensor, axial };
 
 /// A depth along each axis below the outermost interior nodes of its absorbing faces, in half cells;
 /// negative: in the layer. Fields on nodes have even depths, fields on half cells odd ones.
@@ -54,8 +55,11 @@ struct Field {
   FieldKind kind = FieldKind::scalar;
   std::vector<int> component;  ///< axes of the component: {} , {a}, {a, b}
   HalfCells stagger{};
-  int time_order = 0;       ///< 2: levels n and n-1 are kept; 1: one level, updated in place
-  bool half_step = false;   ///< lives at t_n - dt/2 when a record is taken
+  int time_order = 0;      ///< 2: levels n and n-1 are kept; 1: one level, updated in place
+  bool half_step = false;  ///< lives at t_n - dt/2 when a record is taken
+  /// Of an equation with axial vectors: a rigid wall is a perfect electric conductor, about whose row nodes
+  /// are odd and half cells even.
+  bool electric = false;
   bool everywhere = false;  ///< evolves on the rows of surfaces too, whatever its kind
   int strip_axis = -1;      ///< CPML memory variable: lives on the strips of this axis only
   bool saved = false;       ///< kept of every step: its array is one of the history's, another in each step

@@ -106,6 +106,8 @@ class Pool {
   /// perturbation of them: a value at one point that is never opened, since its own formula may divide by 0
   /// where it has a value (harmonic means beside a fluid).
   Expr tangent(Expr coefficient) { return function("tangent", {coefficient}); }
+  /// The first time derivative of a second-order field, on the right side of its own evolution.
+  Expr rate(Expr field) { return function("dt", {field}); }
   Expr negate(Expr e) { return product({constant(-1), e}); }
 
   std::size_t size() const { return nodes_.size(); }
@@ -120,6 +122,8 @@ class Pool {
 bool is_constant(Expr e, std::int64_t value);
 /// Made by Pool::tangent.
 inline bool is_tangent(Expr e) { return e->kind == Kind::function && e->name == "tangent"; }
+/// Made by Pool::rate.
+inline bool is_rate(Expr e) { return e->kind == Kind::function && e->name == "dt"; }
 /// True if any node below (or `e` itself) is of `kind`.
 bool contains(Expr e, Kind kind);
 /// True if `e` depends on fields, sources or profiles, hence varies in time or by strip.

@@ -93,6 +93,8 @@ struct Program {
   std::string no_surface;  ///< why a free surface is refused, in words; empty where it is not
   std::vector<Parameter> parameters;
   std::vector<Field> fields;
+  /// What the author stated, every term placed (pass check): what stability and speeds follow from.
+  std::vector<Evolution> stated;
   std::vector<Coefficient> coefficients;
   std::vector<Scalar> scalars;
   std::vector<Operation> operations;

@@ -12,10 +12,26 @@
 namespace ondula::ir {
 namespace {
 
-const std::map<std::string, std::array<int, 3>, std::less<>>& known_units() {
-  static const std::map<std::string, std::array<int, 3>, std::less<>> units = {
-      {"1", {0, 0, 0}},   {"m", {1, 0, 0}},  {"kg", {0, 1, 0}},   {"s", {0, 0, 1}},
-      {"Hz", {0, 0, -1}}, {"N", {1, 1, -2}}, {"Pa", {-1, 1, -2}}, {"J", {2, 1, -2}}};
+constexpr std::size_t base_units = std::tuple_size_v<decltype(Unit::exponents)>;
+
+const std::map<std::string, std::array<int, base_units>, std::less<>>& known_units() {
+  static const std::map<std::string, std::array<int, base_units>, std::less<>> units = {
+      {"1", {}},
+      {"m", {1}},
+      {"kg", {0, 1}},
+      {"s", {0, 0, 1}},
+      {"A", {0, 0, 0, 1}},
+      {"Hz", {0, 0, -1}},
+      {"N", {1, 1, -2}},
+      {"Pa", {-1, 1, -2}},
+      {"J", {2, 1, -2}},
+      {"C", {0, 0, 1, 1}},
+      {"V", {2, 1, -3, -1}},
+      {"ohm", {2, 1, -3, -2}},
+      {"S", {-2, -1, 3, 2}},
+      {"F", {-2, -1, 4, 2}},
+      {"H", {2, 1, -2, -2}},
+      {"T", {0, 1, -2, -1}}};
   return units;
 }
 
@@ -34,9 +50,10 @@ Unit parse_factor(std::string_view factor, std::string_view whole) {
     if (readable) exponent = std::stoi(std::string(digits));
   }
   if (!readable) {
-    throw UserError(
-        fmt::format("cannot read \"{}\" in the unit \"{}\"; known: 1, m, kg, s, Hz, N, Pa, J, with / and ^",
-                    factor, whole));
+    throw UserError(fmt::format(
+        "cannot read \"{}\" in the unit \"{}\"; known: 1, m, kg, s, A, Hz, N, Pa, J, C, V, ohm, S, "
+        "F, H, T, with / and ^",
+        factor, whole));
   }
   return Unit{found->second}.power(exponent);
 }
@@ -59,9 +76,9 @@ Unit Unit::parse(std::string_view text) {
 }
 
 std::string Unit::text() const {
-  static constexpr std::array<const char*, 3> names = {"m", "kg", "s"};
+  static constexpr std::array<const char*, base_units> names = {"m", "kg", "s", "A"};
   std::vector<std::string> above, below;
-  for (const std::size_t i : {std::size_t{1}, std::size_t{0}, std::size_t{2}}) {
+  for (const std::size_t i : {std::size_t{1}, std::size_t{0}, std::size_t{2}, std::size_t{3}}) {
     const int exponent = exponents[i];
     if (exponent == 0) continue;
     const int size = exponent < 0 ? -exponent : exponent;
@@ -81,7 +98,7 @@ Unit Unit::power(int exponent) const {
 
 Unit operator*(const Unit& a, const Unit& b) {
   Unit result = a;
-  for (std::size_t i = 0; i < 3; ++i) result.exponents[i] += b.exponents[i];
+  for (std::size_t i = 0; i < base_units; ++i) result.exponents[i] += b.exponents[i];
   return result;
 }
 

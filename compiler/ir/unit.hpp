@@ -1,4 +1,4 @@
-// Physical dimensions of fields and parameters: exponents of metre, kilogram and second.
+// Physical dimensions of fields and parameters: exponents of metre, kilogram, second and ampere.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -8,12 +8,12 @@
 
 namespace ondula::ir {
 
-/// A unit as exponents of m, kg, s. Sums in an equation must agree in it.
+/// A unit as exponents of m, kg, s, A. Sums in an equation must agree in it.
 struct Unit {
-  std::array<int, 3> exponents{};  // m, kg, s
+  std::array<int, 4> exponents{};  // m, kg, s, A
 
-  /// Parses "m/s", "kg/m^3", "Pa", "1", "N/m^2", "1/s"; throws UserError naming the part it cannot read and
-  /// the names it knows (m, kg, s, Hz, N, Pa, J, 1).
+  /// Parses "m/s", "kg/m^3", "Pa", "1", "N/m^2", "S/m"; throws UserError naming the part it cannot read and
+  /// the names it knows (1, m, kg, s, A and what they make up: docs/dsl.md, Declarations).
   static Unit parse(std::string_view text);
   /// "m/s^2", "kg/(m s^2)", or "1".
   std::string text() const;

@@ -187,6 +187,7 @@ class Absorber {
     ir::Field field{
         .name = unique, .group = unique, .unit = "", .stagger = at, .time_order = 1, .everywhere = shared};
     field.strip_axis = axis;
+    field.electric = program_.field(target_->field).electric;
     field.location = program_.field(target_->field).location;
     program_.fields.push_back(std::move(field));
     return unique;

@@ -35,6 +35,10 @@ class Placer {
         if (e->staggered) along = 1 - along;
         return pool_.derivative(place(e->args[0], inner), e->axis, e->order, e->staggered);
       }
+      case Kind::function:
+        if (!ir::is_rate(e)) break;
+        require(e->args[0], field(e->args[0]->name).stagger, at);
+        return e;
       default:
         break;
     }

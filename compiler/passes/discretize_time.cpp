@@ -4,11 +4,12 @@
 
 #include <fmt/format.h>
 
-#include <map>
+#include <algorithm>
 #include <set>
 
 #include "compiler/error.hpp"
 #include "compiler/passes/linear.hpp"
+#include "compiler/passes/time_levels.hpp"
 
 namespace ondula::passes {
 namespace {
@@ -16,16 +17,25 @@ namespace {
 using ir::Expr;
 using ir::Kind;
 
-/// The right side apart: terms with a source, the pointwise term in the field itself, and the rest.
+/// A coefficient times what varies in time.
+struct Weighted {
+  Expr coefficient;
+  Expr of;
+};
+
+/// The right side of a field f apart.
 struct Parts {
   std::vector<std::pair<std::string, Expr>> sources;  // field fed, coefficient
   std::vector<Expr> own;                              // coefficients A of A*f
-  std::vector<Expr> rest;
+  std::vector<Expr> rates;                            // coefficients of dt(f), f of second order
+  std::vector<std::pair<std::string, Expr>> means;    // fields of f's own level, coefficient
+  std::vector<Weighted> rest;
 };
 
 class Discretizer {
  public:
-  Discretizer(const ir::Equation& equation, int order) : equation_(equation), pool_(*equation.pool) {
+  Discretizer(const ir::Equation& equation, int order)
+      : equation_(equation), pool_(*equation.pool), levels_(time_levels(equation)) {
     program_.equation = equation.name;
     program_.description = equation.description;
     program_.axes = equation.axes;
@@ -33,32 +43,20 @@ class Discretizer {
     program_.order = order;
     program_.parameters = equation.parameters;
     program_.fields = equation.fields;
+    program_.stated = equation.evolutions;
   }
 
   ir::Program run() {
     for (const ir::Field& field : equation_.fields) program_.operations.push_back(ir::Sample{field.name});
-    std::size_t begin = 0;
-    while (begin < equation_.evolutions.size()) {
-      std::size_t end = begin + 1;
-      while (end < equation_.evolutions.size() && same_statement(begin, end)) ++end;
-      statement(begin, end);
-      begin = end;
-    }
+    for (const std::vector<std::size_t>& statement : levels_.statements) update(statement);
     mark_half_steps();
     return std::move(program_);
   }
 
  private:
-  bool same_statement(std::size_t a, std::size_t b) const {
-    const ir::Evolution& left = equation_.evolutions[a];
-    const ir::Evolution& right = equation_.evolutions[b];
-    return left.location.line == right.location.line && left.location.file == right.location.file &&
-           program_.field(left.field).group == program_.field(right.field).group;
-  }
-
-  void statement(std::size_t begin, std::size_t end) {
+  void update(const std::vector<std::size_t>& statement) {
     std::vector<ir::Operation> injections, halos;
-    for (std::size_t i = begin; i < end; ++i) {
+    for (const std::size_t i : statement) {
       const ir::Evolution& evolution = equation_.evolutions[i];
       try {
         update(evolution, injections);
@@ -68,7 +66,7 @@ class Discretizer {
       }
       halos.push_back(ir::Halo{evolution.field, 1});
     }
-    for (std::size_t i = begin; i < end; ++i) updated_.insert(equation_.evolutions[i].field);
+    for (const std::size_t i : statement) updated_.insert(equation_.evolutions[i].field);
     program_.operations.insert(program_.operations.end(), injections.begin(), injections.end());
     program_.operations.insert(program_.operations.end(), halos.begin(), halos.end());
   }
@@ -77,22 +75,27 @@ class Discretizer {
     const Expr dt = pool_.symbol("dt");
     const bool second = evolution.order == 2;
     const Expr scale = second ? pool_.product({dt, dt}) : dt;
-    Parts parts;
-    split(evolution.rhs, pool_.constant(1), evolution.field, parts);
-    const Expr now = pool_.field(evolution.field, 0);
-    Expr divisor = pool_.constant(1);
+    const Parts parts = parts_of(evolution);
+    const Expr now = pool_.field(evolution.field, 0), one = pool_.constant(1);
+    // What is taken half at either side of the step: dt/2 times the coefficient of f, or of its rate.
+    const Expr half = half_of(second ? parts.rates : parts.own);
+    const Expr divisor = pool_.sum({one, pool_.negate(half)});
     std::vector<Expr> terms;
     if (second) {
-      terms = {pool_.product({pool_.constant(2), now}), pool_.negate(pool_.field(evolution.field, -1))};
+      const Expr kept = pool_.negate(pool_.sum({one, half}));
+      terms = {pool_.product({pool_.constant(2), now}),
+               pool_.product({kept, pool_.field(evolution.field, -1)})};
       for (const Expr a : parts.own) terms.push_back(pool_.product({scale, a, now}));
-    } else if (parts.own.empty()) {
-      terms = {now};
     } else {
-      const Expr half = pool_.product({pool_.constant(ir::Number::ratio(1, 2)), dt, pool_.sum(parts.own)});
-      divisor = pool_.sum({pool_.constant(1), pool_.negate(half)});
-      terms = {pool_.product({pool_.sum({pool_.constant(1), half}), now})};
+      terms = {pool_.product({pool_.sum({one, half}), now})};
     }
-    for (const Expr term : parts.rest) terms.push_back(pool_.product({scale, latest(term)}));
+    if (parts.means.empty()) {
+      for (const Weighted& term : parts.rest)
+        terms.push_back(pool_.product({scale, term.coefficient, latest(term.of)}));
+    } else {
+      for (const Weighted& term : collected(driven(parts, scale)))
+        terms.push_back(pool_.product({term.coefficient, term.of}));
+    }
     Expr value = pool_.sum(std::move(terms));
     if (!ir::is_constant(divisor, 1)) value = pool_.quotient(value, divisor);
     program_.operations.push_back(ir::Update{
@@ -101,6 +104,61 @@ class Discretizer {
       const Expr factor = pool_.quotient(pool_.product({scale, coefficient}), divisor);
       injections.push_back(ir::Injection{source, evolution.field, 1, factor});
     }
+  }
+
+  Expr half_of(const std::vector<Expr>& coefficients) {
+    return pool_.product(
+        {pool_.constant(ir::Number::ratio(1, 2)), pool_.symbol("dt"), pool_.sum(coefficients)});
+  }
+
+  /// scale * (the rest, and the means of other fields), all that is read as it is when f is updated.
+  std::vector<Weighted> driven(const Parts& parts, Expr scale) {
+    std::vector<Weighted> terms;
+    for (const Weighted& term : parts.rest)
+      terms.push_back({pool_.product({scale, term.coefficient}), latest(term.of)});
+    for (const auto& [field, coefficient] : parts.means) {
+      for (const Weighted& term : mean_of(field))
+        terms.push_back({pool_.product({scale, coefficient, term.coefficient}), term.of});
+    }
+    return terms;
+  }
+
+  /// (f' + f)/2 = (f + dt/2 * driven)/(1 - dt/2 * own), f' itself eliminated.
+  std::vector<Weighted> mean_of(const std::string& field) {
+    const auto evolution = std::find_if(equation_.evolutions.begin(), equation_.evolutions.end(),
+                                        [&](const ir::Evolution& e) { return e.field == field; });
+    const Parts parts = parts_of(*evolution);
+    if (!parts.sources.empty()) {
+      throw UserError(fmt::format(
+          "it takes the mean over a step of {}, which has a source: give the source to the field it drives",
+          field));
+    }
+    const Expr divisor = pool_.sum({pool_.constant(1), pool_.negate(half_of(parts.own))});
+    const Expr half = pool_.product({pool_.constant(ir::Number::ratio(1, 2)), pool_.symbol("dt")});
+    std::vector<Weighted> terms = driven(parts, half);
+    terms.insert(terms.begin(), {pool_.constant(1), pool_.field(field, 0)});
+    for (Weighted& term : terms) term.coefficient = pool_.quotient(term.coefficient, divisor);
+    return terms;
+  }
+
+  /// One term for each thing that varies in time.
+  std::vector<Weighted> collected(const std::vector<Weighted>& terms) {
+    std::vector<Weighted> result;
+    for (const Weighted& term : terms) {
+      const auto same =
+          std::find_if(result.begin(), result.end(), [&](const Weighted& w) { return w.of == term.of; });
+      if (same == result.end())
+        result.push_back(term);
+      else
+        same->coefficient = pool_.sum({same->coefficient, term.coefficient});
+    }
+    return result;
+  }
+
+  Parts parts_of(const ir::Evolution& evolution) {
+    Parts parts;
+    split(evolution.rhs, pool_.constant(1), evolution.field, parts);
+    return parts;
   }
 
   void split(Expr e, Expr outer, const std::string& own, Parts& parts) {
@@ -113,39 +171,42 @@ class Discretizer {
     const Expr inner = factors.dependent;
     if (!inner) throw UserError("a term without a field or a source");
     if (inner->kind == Kind::sum) {
-      // Only sums that hold a source or the field itself need opening; others stay whole, as the author wrote
-      // them.
-      if (ir::contains(inner, Kind::source) || holds_own(inner, own)) {
+      // Only sums that hold a source, the field itself or one whose mean is taken need opening; others stay
+      // whole, as the author wrote them.
+      if (ir::contains(inner, Kind::source) || holds_split(inner, own)) {
         std::vector<Expr> kept;
         for (const Expr term : inner->args) {
-          const bool open = ir::contains(term, Kind::source) || holds_own(term, own);
+          const bool open = ir::contains(term, Kind::source) || holds_split(term, own);
           if (open)
             split(term, coefficient, own, parts);
           else
             kept.push_back(term);
         }
-        if (!kept.empty()) parts.rest.push_back(pool_.product({coefficient, pool_.sum(std::move(kept))}));
+        if (!kept.empty()) parts.rest.push_back({coefficient, pool_.sum(std::move(kept))});
         return;
       }
     } else if (inner->kind == Kind::source) {
       parts.sources.emplace_back(inner->name, coefficient);
       return;
+    } else if (ir::is_rate(inner)) {
+      parts.rates.push_back(coefficient);
+      return;
     } else if (inner->kind == Kind::field && inner->name == own) {
       parts.own.push_back(coefficient);
       return;
+    } else if (inner->kind == Kind::field && levels_.means.contains({own, inner->name})) {
+      parts.means.emplace_back(inner->name, coefficient);
+      return;
     }
     if (ir::contains(inner, Kind::source)) throw UserError("a source under a derivative");
-    parts.rest.push_back(pool_.product({coefficient, inner}));
+    parts.rest.push_back({coefficient, inner});
   }
 
-  /// The field itself, outside any derivative.
-  static bool holds_own(Expr e, const std::string& own) {
-    if (e->kind == Kind::field) return e->name == own;
+  /// The field itself or one whose mean it takes, outside any derivative.
+  bool holds_split(Expr e, const std::string& own) const {
+    if (e->kind == Kind::field) return e->name == own || levels_.means.contains({own, e->name});
     if (e->kind == Kind::derivative) return false;
-    for (const Expr arg : e->args) {
-      if (holds_own(arg, own)) return true;
-    }
-    return false;
+    return std::any_of(e->args.begin(), e->args.end(), [&](Expr arg) { return holds_split(arg, own); });
   }
 
   /// First-order fields updated earlier in this step are read at their new level.
@@ -157,11 +218,21 @@ class Discretizer {
     });
   }
 
-  /// A first-order field lives at half steps if a later update of the same step reads its new value.
+  /// A first-order field lives at half steps if a later update of the same step reads its new value, and so
+  /// do those that it takes means of.
   void mark_half_steps() {
     std::set<std::string> read_new;
     for (const ir::Operation& operation : program_.operations) {
       if (const auto* update = std::get_if<ir::Update>(&operation)) collect_new(update->value, read_new);
+    }
+    for (bool grown = true; grown;) {
+      grown = false;
+      for (const auto& [field, other] : levels_.means) {
+        if (read_new.contains(field) != read_new.contains(other)) {
+          read_new.insert({field, other});
+          grown = true;
+        }
+      }
     }
     for (ir::Field& field : program_.fields)
       field.half_step = field.time_order == 1 && read_new.contains(field.name);
@@ -175,6 +246,7 @@ class Discretizer {
   const ir::Equation& equation_;
   ir::Pool& pool_;
   ir::Program program_;
+  TimeLevels levels_;
   std::set<std::string> updated_;
 };
 

@@ -43,6 +43,8 @@ class Surfacer {
   std::string kinds_reason() const {
     bool scalars = false, tensors = false;
     for (const ir::Field& field : program_.fields) {
+      if (field.electric)
+        return "nothing that obeys curls vanishes on it; a rigid face is a perfect electric conductor";
       scalars |= field.kind == FieldKind::scalar;
       tensors |= field.kind == FieldKind::tensor;
     }

@@ -55,6 +55,60 @@ EQUATION(wrong_sum, "adds a density to a speed") {
   evolve(dtt(u) = nonsense * laplacian(u));
 }
 
+EQUATION(rate_of_first_order, "dt(u) on the right of a dt()") {
+  auto k = parameter("k", "1");
+  auto u = scalar("u", "Pa"), w = scalar("w", "Pa");
+  evolve(dt(u) = -u / 2.0 * parameter("q", "1/s"));
+  mistake() = __LINE__ + 1;
+  evolve(dt(w) = k * dt(u));
+}
+
+EQUATION(rate_of_another, "dt(w) on the right of dtt(u)") {
+  auto k = parameter("k", "m^2/s^2"), q = parameter("q", "1/s");
+  auto u = scalar("u", "Pa"), w = scalar("w", "Pa");
+  mistake() = __LINE__ + 1;
+  evolve(dtt(u) = k * laplacian(u) - q * dt(w));
+  evolve(dtt(w) = k * laplacian(w));
+}
+
+EQUATION(rate_of_slopes, "a viscous term") {
+  auto k = parameter("k", "m^2/s^2"), nu = parameter("nu", "m^2/s");
+  auto u = scalar("u", "Pa");
+  mistake() = __LINE__ + 1;
+  evolve(dtt(u) = k * laplacian(u) + nu * laplacian(dt(u)));
+}
+
+EQUATION(second_rate, "dtt(u) on a right side") {
+  auto k = parameter("k", "m^2/s^2");
+  auto u = scalar("u", "Pa");
+  mistake() = __LINE__ + 1;
+  evolve(dtt(u) = k * laplacian(u) + 0.5 * dtt(u));
+}
+
+EQUATION(flat_curl, "the curl of a vector in the plane") {
+  auto c = parameter("c", "m/s");
+  auto e = vector("e", "V/m");
+  auto h = axial_vector("h", "V/m");
+  evolve(dt(e) = c * e / parameter("l", "m"));
+  mistake() = __LINE__ + 1;
+  evolve(dt(h) = c * curl(e));
+}
+
+EQUATION(curls_on_a_line, "an axial vector along one axis") {
+  mistake() = __LINE__ + 1;
+  auto h = axial_vector("h", "A/m");
+  evolve(dt(h) = h * parameter("q", "1/s"));
+}
+
+TEST_CASE("mistakes: rates and curls where they have no meaning") {
+  check_complaint(rate_of_first_order(), {"dt(u) on the right side of a dt()", "write what it equals"});
+  check_complaint(rate_of_another(), {"dt(w) on the right side of dtt(u)", "only dt(u) itself"});
+  check_complaint(rate_of_slopes(), {"dt(u) under a derivative"});
+  check_complaint(second_rate(), {"dtt(u) on a right side: only dt(u)"});
+  check_complaint(flat_curl(), {"curl() of a vector in two dimensions", "axial vector and the scalar"});
+  check_complaint(curls_on_a_line(), {"axial_vector(\"h\") needs two or three axes"}, 1);
+}
+
 EQUATION(unknown_unit, "a unit nobody knows") {
   mistake() = __LINE__ + 1;
   auto vp = parameter("vp", "km/s", positive);

@@ -44,6 +44,27 @@ TEST_CASE("domain: half-cell fields have one live entry fewer, odd surface rows 
   CHECK(is(d.live(normal, 0), 0, 10));
 }
 
+TEST_CASE("domain: rigid walls of an equation with curls conduct: what lies on the row is odd and not live") {
+  ir::Domain d = test::domain({10, 12}, 5, FaceKind::rigid);
+  // E_y, E_z and H_z at faces normal to z.
+  ir::Field across = node, own = normal,
+            magnetic{.name = "h.z", .kind = ir::FieldKind::axial, .component = {0}};
+  magnetic.stagger = {0, 1, 0};
+  for (ir::Field* field : {&across, &own, &magnetic}) field->electric = true;
+  CHECK(is(d.live(across, 0), 1, 9));
+  CHECK(is(d.live(own, 0), 0, 9));
+  CHECK(is(d.live(magnetic, 0), 1, 9));
+  CHECK(is(d.live(magnetic, 1), 0, 11));
+  for (const int side : {0, 1}) {
+    CHECK(d.image(across, 0, side, true).kind == ir::ImageKind::node);
+    CHECK(d.image(across, 0, side, true).sign == -1);
+    CHECK(d.image(own, 0, side, true).sign == 1);
+    CHECK(d.image(own, 1, side, true).sign == -1);
+    CHECK(d.image(magnetic, 0, side, true).sign == -1);
+    CHECK(d.image(magnetic, 1, side, true).sign == 1);
+  }
+}
+
 TEST_CASE("domain: strips and aprons of nodes and half cells are mirror images") {
   const ir::Domain d = test::with_layers(test::domain({10, 12}, 5, FaceKind::rigid), 4);
   CHECK(d.total(0) == 18);

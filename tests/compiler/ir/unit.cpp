@@ -15,6 +15,15 @@ TEST_CASE("unit: spellings of the same unit are equal") {
   CHECK(Unit::parse("Hz") == Unit::parse("1/s"));
   CHECK(Unit::parse("J") == Unit::parse("N*m"));
   CHECK(Unit::parse("m s^-1") == Unit::parse("m/s"));
+  CHECK(Unit::parse("V") == Unit::parse("J/C"));
+  CHECK(Unit::parse("C") == Unit::parse("A*s"));
+  CHECK(Unit::parse("ohm") == Unit::parse("V/A"));
+  CHECK(Unit::parse("S") == Unit::parse("1/ohm"));
+  CHECK(Unit::parse("F") == Unit::parse("C/V"));
+  CHECK(Unit::parse("H") == Unit::parse("V*s/A"));
+  CHECK(Unit::parse("T") == Unit::parse("V s/m^2"));
+  CHECK(Unit::parse("1/s^2") == Unit::parse("m^2/s^2") / Unit::parse("m^2"));
+  CHECK(Unit::parse("1") / (Unit::parse("F/m") * Unit::parse("H/m")) == Unit::parse("m^2/s^2"));
   CHECK_FALSE(Unit::parse("m/s") == Unit::parse("m/s^2"));
 }
 
@@ -30,6 +39,7 @@ TEST_CASE("unit: text") {
   CHECK(Unit::parse("m/s").text() == "m/s");
   CHECK(Unit::parse("1").text() == "1");
   CHECK(Unit::parse("1/s^2").text() == "1/s^2");
+  CHECK(Unit::parse("V/m").text() == "kg m/(s^3 A)");
 }
 
 TEST_CASE("unit: what cannot be read is named, with what is known") {
@@ -42,6 +52,6 @@ TEST_CASE("unit: what cannot be read is named, with what is known") {
                                    {"m^-", "\"m^-\""}}) {
     CAPTURE(text);
     ondula::test::check_mentions(ondula::test::refusal([&] { Unit::parse(text); }),
-                                 {part, "m, kg, s, Hz, N, Pa, J"});
+                                 {part, "m, kg, s, A, Hz, N, Pa, J"});
   }
 }

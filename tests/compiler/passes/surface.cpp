@@ -182,7 +182,7 @@ TEST_CASE("A12: a free surface is refused, with the reason, by an equation that 
                          UserError);
   };
   refused(displacements(), "u.z is driven by derivatives of a vector");
-  refused(with_memory(), "depends on r.zz', for which no rule is known on a surface");
+  refused(with_memory(), "depends on r.zz, for which no rule is known on a surface");
   refused(with_pressure(), "scalars beside stresses");
 }
 

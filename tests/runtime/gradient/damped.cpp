@@ -63,6 +63,35 @@ EQUATION(relaxing_later, "the same, its memory read before it is updated, and th
   evolve(dt(r) = -rate * (r + bulk * tau * div(v)));
 }
 
+EQUATION(two_mechanisms, "two memories, all of the pressure's level stated before the velocity") {
+  auto rho = parameter("rho", "kg/m^3", positive), bulk = parameter("bulk", "Pa", positive);
+  auto tau = parameter("tau", "1", nonnegative), rate = parameter("rate", "1/s", positive);
+  auto fade = parameter("k", "1/s", nonnegative);
+  auto v = vector("v", "m/s");
+  auto r1 = scalar("r1", "Pa/s"), r2 = scalar("r2", "Pa/s"), p = scalar("p", "Pa");
+  evolve(dt(r1) = bulk * tau * rate * div(v) - rate * r1);
+  evolve(dt(r2) = bulk * tau * fade * div(v) - fade * r2);
+  evolve(dt(p) = source(p) - bulk * (1 + 2 * tau) * div(v) + r1 + r2);
+  evolve(dt(v) = (force(v) - grad(p)) / rho);
+}
+
+EQUATION(damped_by_rate, "the telegraph equation") {
+  auto c = parameter("c", "m/s", positive), a = parameter("a", "1/s", nonnegative);
+  auto u = scalar("u", "Pa");
+  evolve(dtt(u) = sq(c) * (laplacian(u) + source(u)) - a * dt(u));
+}
+
+EQUATION(conducting_axial, "Maxwell's equations in the plane, with a conductivity and a plasma's current") {
+  auto eps = parameter("eps", "s/m", positive), mu = parameter("mu", "s/m", positive);
+  auto sigma = parameter("sigma", "1/m", nonnegative), q = parameter("q", "1/s", nonnegative);
+  auto k = parameter("k", "1/s", nonnegative);
+  auto e = scalar("e", "Pa"), j = scalar("j", "Pa/m");
+  auto h = axial_vector("h", "Pa");
+  evolve(dt(h) = -curl(e) / mu);
+  evolve(dt(e) = (curl(h) - sigma * e - j + source(e)) / eps);
+  evolve(dt(j) = eps * sq(k) * e - q * j);
+}
+
 EQUATION(klein_gordon, "a wave with a restoring force") {
   auto c = parameter("c", "m/s", positive), m = parameter("m", "1/m", nonnegative);
   auto u = scalar("u", "Pa");
@@ -114,9 +143,9 @@ Ranges ranges_of(const EquationDefinition& equation) {
 }
 
 std::vector<EquationDefinition> equations_that_decay() {
-  return {damped_acoustics(), conducting_medium(), damped_scalar(),
-          relaxing_solid(),   relaxing_later(),    klein_gordon(),
-          damped_elastic(),   relaxing_elastic(),  memory_behind_laplacian()};
+  return {damped_acoustics(), conducting_medium(), damped_scalar(),    relaxing_solid(),
+          relaxing_later(),   two_mechanisms(),    damped_by_rate(),   conducting_axial(),
+          klein_gordon(),     damped_elastic(),    relaxing_elastic(), memory_behind_laplacian()};
 }
 
 /// Walls, or periodic along one axis, and no layer.
@@ -209,7 +238,7 @@ struct Stated {
   Ranges ranges;
 };
 
-/// u_tt + m u_t = c^2 laplacian(u) + s, the first derivative semi-implicit, which the language cannot say.
+/// u_tt + m u_t = c^2 laplacian(u) + s, the first derivative semi-implicit, not by way of the language.
 Stated damped_second_order() {
   ir::Program p = passes::discretize_time(passes::check(klein_gordon().instantiate(default_axes(2))), 4);
   ir::Pool& pool = *p.pool;
@@ -356,8 +385,10 @@ TEST_CASE("damping: what sources give depends on the models too, against differe
 TEST_CASE("damping: compiled kernels give the reference's gradients") {
   ONDULA_NEEDS_CLANG();
   double worst = 0;
-  for (const EquationDefinition& equation : {damped_acoustics(), damped_scalar(), relaxing_solid(),
-                                             relaxing_later(), klein_gordon(), memory_behind_laplacian()}) {
+  for (const EquationDefinition& equation :
+       {damped_acoustics(), damped_scalar(), relaxing_solid(), relaxing_later(), two_mechanisms(),
+        damped_by_rate(), conducting_axial(), klein_gordon(), relaxing_elastic(),
+        memory_behind_laplacian()}) {
     CAPTURE(equation.name());
     const passes::AdjointCompilation both =
         passes::compile_adjoint(equation, {default_axes(2), 4, false, false});

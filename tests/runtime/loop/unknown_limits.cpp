@@ -9,13 +9,34 @@
 
 namespace ondula::test {
 
-EQUATION(damped_pair, "pressure and velocity, the velocity damped") {
+EQUATION(damped_memory, "a pressure that is damped and has memory") {
   auto c = parameter("c", "m^2/s^2", positive);
   auto q = parameter("q", "1/s", nonnegative);
   auto v = vector("v", "m/s");
-  auto p = scalar("p", "m^2/s^2");
-  evolve(dt(v) = grad(p) - q * v);
-  evolve(dt(p) = c * div(v));
+  auto p = scalar("p", "m^2/s^2"), r = scalar("r", "m^2/s^3");
+  evolve(dt(v) = grad(p));
+  evolve(dt(p) = c * div(v) - q * p - r);
+  evolve(dt(r) = q * c * div(v) - q * r);
+}
+
+EQUATION(memory_elsewhere, "a memory of another slope than what the field drives") {
+  auto c = parameter("c", "m^2/s^2", positive), k = parameter("k", "m^2/s^2", positive);
+  auto q = parameter("q", "1/s", positive);
+  auto v = vector("v", "m/s"), w = vector("w", "m/s");
+  auto p = scalar("p", "m^2/s^2"), r = scalar("r", "m^2/s^3"), f = scalar("f", "m^2/s^2");
+  evolve(dt(v) = grad(p));
+  evolve(dt(w) = grad(f) + 0.5 * grad(p));
+  evolve(dt(p) = c * div(v) - r);
+  evolve(dt(f) = k * div(w));
+  evolve(dt(r) = q * c * div(w) - q * r);
+}
+
+EQUATION(damped_displacement, "dt(u) = w, the displacement damped") {
+  auto c = parameter("c", "m^2/s^2", positive);
+  auto q = parameter("q", "1/s", nonnegative);
+  auto u = scalar("u", "Pa"), w = scalar("w", "Pa/s");
+  evolve(dt(w) = c * laplacian(u));
+  evolve(dt(u) = w - q * u);
 }
 
 EQUATION(ring, "three fields in a circle") {
@@ -48,9 +69,12 @@ TEST_CASE(
     const auto compiled = passes::compile(equation, {{"x"}, 4, false, false});
     return refusal([&] { scheme_of(compiled.physical); });
   };
-  check_mentions(reason(damped_pair()),
-                 {"equation damped_pair", "update of v.x is not known",
-                  "a term in v.x itself without a derivative (damping)", "dtt(u) = A u"});
+  check_mentions(reason(damped_memory()), {"equation damped_memory", "update of p is not known",
+                                           "it is damped and has memory, r, too", "dtt(u) = A u"});
+  check_mentions(reason(memory_elsewhere()), {"equation memory_elsewhere", "update of p",
+                                              "its drive differs by direction", "its memory's relation"});
+  check_mentions(reason(damped_displacement()),
+                 {"equation damped_displacement", "update of u", "it is damped, and w enters it without"});
   check_mentions(reason(ring()), {"equation ring", "update of g is not known",
                                   "it reads h, which is updated in the same half"});
   check_mentions(reason(coupled()), {"equation coupled", "update of u", "w enters it without a derivative"});
