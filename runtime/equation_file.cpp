@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -178,9 +179,13 @@ class EquationFile {
       throw InternalError("it holds no findings");
     }
     examined.compiled = true;
-    const auto all =
-        std::make_shared<const std::vector<EquationDefinition>>(definitions(path_, entry.payload));
-    examined.load = [all] { return *all; };
+    try {
+      examined.load = [all = definitions(path_, entry.payload)] { return all; };
+    } catch (const UserError&) {
+      examined.load = [error = std::current_exception()]() -> std::vector<EquationDefinition> {
+        std::rethrow_exception(error);
+      };
+    }
   }
 
   void build(EquationExamination& examined) {

@@ -6,15 +6,13 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "compiler/error.hpp"
 #include "runtime/equation_examination.hpp"
-#include "runtime/io/atomic_file.hpp"
 #include "runtime/lint/edits.hpp"
+#include "runtime/lint/write.hpp"
 #include "tools/answered.hpp"
 #include "tools/check_failed.hpp"
 
@@ -22,7 +20,6 @@ namespace ondula::tools {
 namespace {
 
 using Json = nlohmann::ordered_json;
-namespace fs = std::filesystem;
 
 constexpr int compile_failed = 3;
 
@@ -35,8 +32,17 @@ EquationExamination examine(const std::string& file) {
       std::any_of(examined.findings.begin(), examined.findings.end(),
                   [](const lint::Finding& finding) { return finding.id == "infinite-recursion"; });
   if (!examined.compiled || endless) return examined;
-  for (lint::Finding& complaint : language_findings(examined.load(), examined))
-    examined.findings.push_back(std::move(complaint));
+  try {
+    for (lint::Finding& complaint : language_findings(examined.load(), examined))
+      examined.findings.push_back(std::move(complaint));
+  } catch (const UserError& error) {  // it states no equation, say
+    examined.findings.push_back({.id = "language",
+                                 .error = true,
+                                 .file = file,
+                                 .message = error.what(),
+                                 .line_text = {},
+                                 .fixes = {}});
+  }
   std::stable_sort(examined.findings.begin(), examined.findings.end(),
                    [&](const lint::Finding& a, const lint::Finding& b) {
                      return std::tuple(a.file != file, a.file, a.line) <
@@ -45,34 +51,13 @@ EquationExamination examine(const std::string& file) {
   return examined;
 }
 
-std::string read(const std::string& path) {
-  std::ifstream stream(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
-
-/// Writes the fixes into the file, unless it has changed since it was read; how many.
-std::size_t fix(const std::string& file, const EquationExamination& examined) {
-  const lint::Fixed fixed = lint::fixed(file, examined.text, examined.findings);
-  if (fixed.applied.empty()) return 0;
-  // A link's target is replaced, not the link.
-  const std::string path = fs::canonical(file).string();
-  const fs::perms rights = fs::status(path).permissions();
-  io::AtomicFile output(path, io::Existing::replace);
-  output.write(std::as_bytes(std::span(fixed.text)));
-  if (read(path) != examined.text)
-    throw UserError(fmt::format("{} has changed since it was read: nothing is written; lint it again", file));
-  output.commit();
-  fs::permissions(path, rights);
-  return fixed.applied.size();
-}
-
 std::string count_of(std::size_t count, const char* what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
 std::string summary(const EquationExamination& examined, std::size_t fixed) {
   std::size_t mendable = 0;
-  for (const lint::Finding& finding : examined.findings) mendable += finding.fixes.empty() ? 0 : 1;
+  for (const lint::Finding& finding : examined.findings) mendable += lint::mends(finding) ? 1 : 0;
   std::string text;
   if (fixed > 0) text = fmt::format("mended {}; ", fixed);
   text += examined.findings.empty() ? "nothing found"
@@ -113,7 +98,7 @@ void lint_file(const LintCommand& command) {
   EquationExamination examined = examine(command.file);
   std::size_t fixed = 0;
   if (command.fix) {
-    fixed = fix(command.file, examined);
+    fixed = lint::write_fixes(command.file, examined.text, examined.findings);
     if (fixed > 0) examined = examine(command.file);
   }
   const int status = !examined.compiled ? compile_failed : examined.findings.empty() ? 0 : 1;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "runtime/clang/findings.hpp"
+#include "runtime/clang/trees.hpp"
 
 namespace ondula::clang_module {
 namespace {
@@ -23,59 +24,6 @@ using clang::QualType;
 using clang::SourceLocation;
 using clang::SourceRange;
 using clang::VarDecl;
-
-/// The name of a class of the language's, "Tensor", or "" for any other type.
-std::string dsl_class(QualType type) {
-  const clang::CXXRecordDecl* record = type.getNonReferenceType()->getAsCXXRecordDecl();
-  if (record == nullptr || record->getIdentifier() == nullptr) return "";
-  const std::string name = record->getQualifiedNameAsString();
-  const std::string space = "ondula::dsl::";
-  return name.rfind(space, 0) == 0 ? name.substr(space.size()) : "";
-}
-
-/// Whether objects of this type hold expressions: Tensor itself, a container or an array of them.
-bool holds_tensors(QualType type, int depth = 0) {
-  type = type.getCanonicalType().getNonReferenceType();
-  if (depth > 4) return false;
-  if (const std::string name = dsl_class(type); !name.empty())
-    return name == "Tensor" || name == "Located" || name == "TimeDerivative" || name == "EvolutionStatement";
-  if (type->isPointerType()) return holds_tensors(type->getPointeeType(), depth + 1);
-  if (const clang::ArrayType* array = type->getAsArrayTypeUnsafe())
-    return holds_tensors(array->getElementType(), depth + 1);
-  const auto* special =
-      llvm::dyn_cast_or_null<clang::ClassTemplateSpecializationDecl>(type->getAsCXXRecordDecl());
-  if (special == nullptr) return false;
-  for (const clang::TemplateArgument& argument : special->getTemplateArgs().asArray()) {
-    if (argument.getKind() == clang::TemplateArgument::Type && holds_tensors(argument.getAsType(), depth + 1))
-      return true;
-  }
-  return false;
-}
-
-const Expr* plain(const Expr* e) { return e == nullptr ? nullptr : e->IgnoreUnlessSpelledInSource(); }
-
-/// The variable an expression names, or nothing.
-const VarDecl* variable(const Expr* e) {
-  const auto* name = llvm::dyn_cast_or_null<clang::DeclRefExpr>(plain(e));
-  return name == nullptr ? nullptr : llvm::dyn_cast<VarDecl>(name->getDecl());
-}
-
-/// The variable whose memory an assignment to `e` changes.
-const VarDecl* changed_variable(const Expr* e) {
-  for (e = plain(e); e != nullptr;) {
-    if (const auto* member = llvm::dyn_cast<clang::MemberExpr>(e)) {
-      if (const auto* own = llvm::dyn_cast<VarDecl>(member->getMemberDecl())) return own;  // a static member
-      e = member->isArrow() ? nullptr : plain(member->getBase());
-    } else if (const auto* element = llvm::dyn_cast<clang::ArraySubscriptExpr>(e)) {
-      e = plain(element->getBase());
-    } else if (const auto* call = llvm::dyn_cast<clang::CXXOperatorCallExpr>(e)) {
-      e = call->getOperator() == clang::OO_Subscript ? plain(call->getArg(0)) : nullptr;
-    } else {
-      return variable(e);
-    }
-  }
-  return nullptr;
-}
 
 /// A declaration of an equation's: parameter(...), scalar(...), vector(...), symmetric_tensor(...).
 struct Declaration {
@@ -203,13 +151,38 @@ class Linter final : public clang::RecursiveASTVisitor<Linter> {
   bool VisitCXXMemberCallExpr(clang::CXXMemberCallExpr* call) {
     const clang::CXXMethodDecl* method = call->getMethodDecl();
     if (method == nullptr || method->getIdentifier() == nullptr) return true;
-    if (method->getName() == "evolve" && dsl_class(context_.getRecordType(method->getParent())) == "Author")
-      evolved_ = true;
     static const std::set<std::string> mutators = {"push_back", "emplace_back", "pop_back", "insert",
                                                    "emplace",   "clear",        "erase",    "resize",
                                                    "assign",    "swap"};
     if (!method->isConst() && !own(method->getLocation()) && mutators.contains(method->getNameAsString()))
       changes(call->getImplicitObjectArgument(), false);
+    return true;
+  }
+
+  /// Also in a generic lambda, where the call itself is not resolved.
+  bool VisitMemberExpr(clang::MemberExpr* member) {
+    evolved_ = evolved_ || member->getMemberNameInfo().getAsString() == "evolve";
+    return true;
+  }
+  bool VisitUnresolvedMemberExpr(clang::UnresolvedMemberExpr* member) {
+    evolved_ = evolved_ || member->getMemberName().getAsString() == "evolve";
+    return true;
+  }
+
+  /// Where the lambda is put into a std::function, the compiler does not look.
+  bool VisitReturnStmt(clang::ReturnStmt* statement) {
+    for (const clang::Stmt* part : below(statement)) {
+      const auto* lambda = llvm::dyn_cast<clang::LambdaExpr>(part);
+      if (lambda == nullptr) continue;
+      for (const clang::LambdaCapture& capture : lambda->captures()) {
+        if (!capture.capturesVariable() || capture.getCaptureKind() != clang::LCK_ByRef) continue;
+        const auto* v = llvm::dyn_cast<VarDecl>(capture.getCapturedVar());
+        if (v != nullptr && v->hasLocalStorage() && !v->getType()->isReferenceType())
+          tell("dangling-reference", capture.isExplicit() ? capture.getLocation() : lambda->getBeginLoc(), {},
+               "returns a function that refers to " + v->getNameAsString() +
+                   ", which ends here: capture it by value");
+      }
+    }
     return true;
   }
 
@@ -322,15 +295,6 @@ class Linter final : public clang::RecursiveASTVisitor<Linter> {
       return {};
     const auto* name = llvm::dyn_cast<clang::StringLiteral>(plain(call->getArg(0)));
     return {method->getNameAsString(), name != nullptr ? name->getString().str() : text(call->getArg(0), "")};
-  }
-
-  static std::vector<const clang::Stmt*> below(const clang::Stmt* top) {
-    std::vector<const clang::Stmt*> all;
-    if (top != nullptr) all.push_back(top);
-    for (std::size_t k = 0; k < all.size(); ++k)
-      for (const clang::Stmt* child : all[k]->children())
-        if (child != nullptr) all.push_back(child);
-    return all;
   }
 
   /// The variable that is the first argument of a call of the language's.
@@ -474,6 +438,8 @@ class Linter final : public clang::RecursiveASTVisitor<Linter> {
 
   /// "1.0/2" of 1/2, and how to get there.
   std::pair<std::string, std::vector<FixItHint>> real_division(const clang::BinaryOperator& division) const {
+    if (division.getBeginLoc().isMacroID() || division.getEndLoc().isMacroID())
+      return {"one of the two with a point, 1.0 for 1", {}};
     const std::string whole = text(&division, "");
     const std::string left = text(division.getLHS(), ""), right = text(division.getRHS(), "");
     const auto after = [&](const Expr* e) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 namespace ondula::lint {
 namespace {
@@ -55,13 +56,21 @@ std::string edited(const std::string& text, const std::vector<Edit>& edits) {
   return replaced(text, std::move(spans));
 }
 
+bool mends(const Finding& finding) {
+  static const std::set<std::string> ids = {
+      "equals", "evolution-dropped", "include", "integer-division", "narrowing", "power", "std-math"};
+  if (finding.fixes.empty()) return false;
+  return ids.contains(finding.id) ||
+         (finding.id == "compiler" && finding.message.starts_with("expected ';'"));
+}
+
 Fixed fixed(const std::string& file, const std::string& text, const std::vector<Finding>& findings) {
   const std::vector<std::size_t> starts = line_starts(text);
   std::vector<Span> taken;
   Fixed result;
   for (std::size_t k = 0; k < findings.size(); ++k) {
     std::vector<Span> wanted;
-    bool fits = !findings[k].fixes.empty();
+    bool fits = mends(findings[k]);
     for (const Edit& edit : findings[k].fixes) {
       const auto span = span_of(edit, starts, text.size());
       fits =

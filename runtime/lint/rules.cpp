@@ -289,7 +289,6 @@ Maybe type(const Problem& p) {
   if (message.starts_with("reference to type") && has(message, "(aka") && types.size() > 2 &&
       has(message.substr(message.rfind("type")), "(aka"))
     from = types[types.size() - 2];
-  const std::string said = range_text(p);
   return Answer{"types", fmt::format("{} is needed here, found {}", kind_of(to), kind_of(from)), {}};
 }
 
@@ -330,8 +329,6 @@ Maybe nature(const Problem& p) {
   if (has(message, "is not contextually convertible to 'bool'"))
     return Answer{
         "operands", "an expression is neither true nor false: no if and no ?: can ask for its value", {}};
-  if (has(message, "should not return a value"))
-    return Answer{"compiler", "the body of an EQUATION returns nothing: state evolve(dt(...) = ...)", {}};
   return {};
 }
 
@@ -380,7 +377,8 @@ std::string kind_of(const std::string& type) {
       "bool", "char",   "std::size_t", "size_t", "long double",  "long long"};
   if (any_of(numbers, plain)) return "a number";
   if (has(plain, "(lambda") || has(plain, "(*)")) return "a function";
-  return "a " + plain;
+  const bool vowel = !plain.empty() && std::string("aeiou").find(plain[0]) != std::string::npos;
+  return (vowel ? "an " : "a ") + plain;
 }
 
 Answer power_answer(const Problem& p) {

@@ -147,7 +147,7 @@ std::vector<Finding> warnings(const Report& report, Lines& lines,
     Finding finding = warning_of(said, lines, vocabulary);
     const bool known = std::any_of(all.begin(), all.end(), [&](const Finding& other) {
       return other.id == finding.id && other.file == finding.file && other.line == finding.line &&
-             other.column == finding.column;
+             (other.column == finding.column || finding.id == "dangling-reference");
     });
     if (!known) all.push_back(std::move(finding));
   }
@@ -165,9 +165,11 @@ std::vector<Finding> warnings(const Report& report, Lines& lines,
 Worded worded(const Report& report, Lines& lines, const std::vector<std::string>& vocabulary) {
   Worded result;
   std::set<std::pair<std::string, std::size_t>> told;
+  std::set<std::string> own_files;
   for (const Said& said : report.all) {
     if (!said.error) continue;
     const Problem p = problem_of(said, lines, vocabulary);
+    if (said.own || p.inside_header) own_files.insert(p.file);
     if (auto whole = equation_line(p, report)) {
       if (result.findings.empty()) return {{*whole}, 0};
       break;
@@ -182,6 +184,10 @@ Worded worded(const Report& report, Lines& lines, const std::vector<std::string>
       answered = Answer{"compiler", own_words(p), p.inside_header ? std::vector<Edit>() : said.fixes};
     result.findings.push_back(finding_at(p, std::move(*answered), true));
   }
+  // What a header says without a line of the author's matters where nothing else is said.
+  const auto foreign = [&](const Finding& finding) { return !own_files.contains(finding.file); };
+  if (!std::all_of(result.findings.begin(), result.findings.end(), foreign))
+    std::erase_if(result.findings, foreign);
   if (result.findings.empty()) result.findings = warnings(report, lines, vocabulary);
   return result;
 }
