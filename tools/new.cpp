@@ -140,11 +140,13 @@ void start_equation(const NewCommand& command) {
   }
   if (command.voice.quiet) return;
   fmt::print("{} states the equation {}. Next:\n\n", path, command.name);
-  fmt::print("    ondula lint {}                what C++ lets slip\n", path);
-  fmt::print("    ondula explain {} --dims 2    what becomes of it\n", path);
-  fmt::print("    ondula check {}               its own tests\n", path);
-  fmt::print("    ondula run job.json {}        a job with \"equation\": \"{}\"\n",
-             std::string(path.size() > 8 ? 0 : 8 - path.size(), ' '), path);
+  const auto row = [width = path.size() + 24](const std::string& words, const std::string& what) {
+    fmt::print("    {:<{}} {}\n", words, width, what);
+  };
+  row("ondula lint " + path, "what C++ lets slip");
+  row("ondula explain " + path + " --dims 2", "what becomes of it");
+  row("ondula check " + path, "its own tests");
+  row("ondula run job.json", "a job that has \"equation\": \"" + path + "\"");
 }
 
 }  // namespace ondula::tools

@@ -27,7 +27,10 @@ std::size_t opening(const std::string& line, std::size_t at) {
 
 std::size_t closing(const std::string& line, std::size_t at) {
   int depth = 0;
+  bool quoted = false;
   for (std::size_t k = at; k < line.size(); ++k) {
+    if (line[k] == '"' && line[k - 1] != '\\') quoted = !quoted;
+    if (quoted) continue;
     if (line[k] == '(' || line[k] == '[') ++depth;
     if (line[k] == ')' || line[k] == ']') --depth;
     if (depth == 0) return k;

@@ -35,7 +35,7 @@ TEST_CASE("F13: the linter tells of slips in numbers, each with its place, its w
       "  double third = n/3;\n"
       "  int whole = 2.5;\n"
       "  u = 1/2 * u + 0.1f*c * u + (n + 1)/2 * u;\n"
-      "  u = (2 ^ 2)*half * u + 7/n * third * u + n^3 * whole * u;\n"
+      "  u = (2 ^ 2)*half * u + 7/n * third * u + (n^3) * whole * u;\n"
       "  u = 6/2 * u + (n - n/2) * u;\n");
   const EquationExamination found = folder.examine(text);
   CHECK(found.compiled);
@@ -51,7 +51,7 @@ TEST_CASE("F13: the linter tells of slips in numbers, each with its place, its w
       "10:30: (n + 1)/2 divides integers and drops what remains: write (n + 1)/2.0 [integer-division]",
       "11:10: ^ is C++'s exclusive or, not a power: write sq(2) [power]",
       "11:26: 7/n divides integers and drops what remains: write 7.0/n [integer-division]",
-      "11:45: ^ is C++'s exclusive or, not a power: write n*sq(n) [power]",
+      "11:46: ^ is C++'s exclusive or, not a power: write n*sq(n) [power]",
       "12:22: n/2 divides integers and drops what remains: write n/2.0 [integer-division]"};
   CHECK(told(found.findings) == expected);
   const lint::Fixed fixed = lint::fixed(folder.path("mine.cpp"), text, found.findings);
@@ -59,7 +59,7 @@ TEST_CASE("F13: the linter tells of slips in numbers, each with its place, its w
   CHECK(changed_lines(text, fixed.text) ==
         Lines{"  double c = 0.1;", "  auto half = 1.0/2;", "  double third = n/3.0;",
               "  u = 1.0/2 * u + 0.1*c * u + (n + 1)/2.0 * u;",
-              "  u = (sq(2))*half * u + 7.0/n * third * u + n^3 * whole * u;",
+              "  u = (sq(2))*half * u + 7.0/n * third * u + (n^3) * whole * u;",
               "  u = 6/2 * u + (n - n/2.0) * u;"});
 }
 
@@ -184,7 +184,7 @@ TEST_CASE("lint: a comment allows a finding, on its line or before it, and one t
             "10:11: 7/2 divides integers and gives 3: write 7.0/2 [integer-division]",
             "9:20: allows integer-divison, and nothing of that name is found here: drop the comment "
             "[unused-allow]",
-            "10:37: allows power, and nothing of that name is found here: drop the comment [unused-allow]"});
+            "10:38: allows power, and nothing of that name is found here: drop the comment [unused-allow]"});
 }
 
 TEST_CASE("lint: a load warns, the same from the cache, and leaves to the language what it refuses anyway") {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include <doctest/doctest.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <functional>
@@ -35,7 +36,8 @@ void check_lines(const AuthorsFolder& folder, const std::string& before,
     }
     const EquationExamination found = folder.examine(equation_text(lines, before));
     CHECK_FALSE(found.compiled);
-    CHECK(told(found.findings) == expected);
+    CHECK(fmt::format("{}", fmt::join(told(found.findings), "\n")) ==
+          fmt::format("{}", fmt::join(expected, "\n")));
     for (const lint::Finding& finding : found.findings) {
       CHECK(finding.error);
       CHECK(finding.file == folder.path("mine.cpp"));
@@ -106,7 +108,7 @@ TEST_CASE("wrong equation files, a corpus: lines that C++ rejects") {
        {"auto ab = std::sqrt(vp);",
         "18: std::sqrt() of a number needs #include <cmath>; of an expression write sqrt(vp), without std:: "
         "[std-math]"},
-       {"auto ac = (u + vp;", "20: expected ')' to match this '(' at 7:13 [compiler]"}});
+       {"auto ac = (u + vp;", "20: expected ')' to match this '(' at 6:13 [compiler]"}});
 }
 
 TEST_CASE("wrong equation files, a corpus: mathematics of std, and what headers reject") {
@@ -130,9 +132,9 @@ TEST_CASE("wrong equation files, a corpus: mathematics of std, and what headers 
       "  std::vector<ondula::dsl::Tensor> all = {u, vp};\n  std::sort(all.begin(), all.end());\n",
       "#include <algorithm>\n"));
   REQUIRE(sorted.findings.size() == 1);
-  CHECK(told(sorted.findings) ==
-        std::vector<std::string>{"8:8: std::sort fails within <predefined_ops.h>: invalid operands to binary "
-                                 "expression ('ondula::dsl::Tensor' and 'ondula::dsl::Tensor') [compiler]"});
+  CHECK(told(sorted.findings)[0] ==
+        "7:8: std::sort fails within <predefined_ops.h>: invalid operands to binary expression "
+        "('ondula::dsl::Tensor' and 'ondula::dsl::Tensor') [compiler]");
 }
 
 /// A whole file, the first line of what is said, and the program's status.

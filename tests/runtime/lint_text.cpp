@@ -23,7 +23,7 @@ using lint::Finding;
 TEST_CASE("lint: a caret stands under its character, behind tabs and letters of several bytes") {
   CHECK(lint::excerpt(7, "  a = b;", 5, 3, 8) == "    7 |   a = b;\n      |   ~~^~~\n");
   CHECK(lint::excerpt(7, "\ta = b;", 4, 4, 5) == "    7 | \ta = b;\n      | \t  ^\n");
-  CHECK(lint::excerpt(7, "/* \xCE\xBB */ x", 9, 9, 10) == "    7 | /* \xCE\xBB */ x\n      |         ^\n");
+  CHECK(lint::excerpt(7, "/* \xCE\xBB */ x", 10, 10, 11) == "    7 | /* \xCE\xBB */ x\n      |         ^\n");
   CHECK(lint::excerpt(1, "\xEF\xBB\xBFx = 1;", 4, 4, 5) == "    1 | \xEF\xBB\xBFx = 1;\n      | ^\n");
   CHECK(lint::excerpt(7, "\xE9 = 1", 3, 3, 4) == "    7 | ? = 1\n      |   ^\n");
   // Past the end, as where a semicolon is missing.

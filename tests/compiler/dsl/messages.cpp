@@ -51,8 +51,9 @@ EQUATION(gradient_of_tensor, "of rank 2") {
 
 EQUATION(laplacian_of_number, "of the number 3") {
   auto u = scalar("u", "Pa");
+  const dsl::Tensor three = 3;
   mistake() = __LINE__ + 1;
-  evolve(dtt(u) = laplacian(3) * u);
+  evolve(dtt(u) = laplacian(three) * u);
 }
 
 EQUATION(varying_divisor, "by a source") {
