@@ -39,5 +39,6 @@ extern const char* const standalone_readme_host;
 extern const char* const standalone_readme_cuda;
 extern const char* const standalone_cmake_host;
 extern const char* const standalone_cmake_cuda;
+extern const char* const new_equation;  // of `ondula new`, with @NAME@
 
 }  // namespace ondula::templates

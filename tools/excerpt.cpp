@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: MIT
 #include "tools/excerpt.hpp"
 
-#include <fmt/format.h>
-
 #include <fstream>
 #include <regex>
+
+#include "runtime/lint/finding.hpp"
 
 namespace ondula::tools {
 
@@ -15,18 +15,16 @@ std::string excerpt(const std::string& message) {
   if (!std::regex_search(message, found, place)) return "";
   std::ifstream file(found[1]);
   std::string line;
-  const int number = std::stoi(found[2]);
-  for (int k = 0; k < number; ++k) {
+  const std::size_t number = std::stoul(found[2]);
+  for (std::size_t k = 0; k < number; ++k) {
     if (!std::getline(file, line)) return "";
   }
+  if (line.ends_with('\r')) line.pop_back();
   const std::size_t first = line.find_first_not_of(" \t");
   if (first == std::string::npos) return "";
-  std::size_t at = found[3].matched ? static_cast<std::size_t>(std::stoi(found[3])) : 0;
-  at = at == 0 || at > line.size() ? first : at - 1;
-  // Tabs stay, so that the caret stands where a terminal puts the character.
-  std::string below = line.substr(0, at);
-  for (char& c : below) c = c == '\t' ? c : ' ';
-  return fmt::format("{:>5} | {}\n      | {}^\n", number, line, below);
+  std::size_t column = found[3].matched ? std::stoul(found[3]) : 0;
+  if (column == 0 || column > line.size()) column = first + 1;
+  return lint::excerpt(number, line, column, column, column + 1);
 }
 
 }  // namespace ondula::tools

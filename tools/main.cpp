@@ -26,7 +26,9 @@
 #include "tools/explain.hpp"
 #include "tools/generate.hpp"
 #include "tools/gradient.hpp"
+#include "tools/lint.hpp"
 #include "tools/list.hpp"
+#include "tools/new.hpp"
 #include "tools/run.hpp"
 
 namespace {
@@ -84,7 +86,7 @@ int guarded(const std::function<void()>& command, bool json) {
 
 /// Commands that are known, but not part of this version.
 const std::vector<std::string>& later_commands() {
-  static const std::vector<std::string> names = {"invert", "migrate", "new", "lint"};
+  static const std::vector<std::string> names = {"invert", "migrate"};
   return names;
 }
 
@@ -112,6 +114,8 @@ struct Requests {
   BasinCommand basin;
   GenerateCommand generate;
   CheckCommand check;
+  LintCommand lint;
+  NewCommand start;
   io::Existing basin_existing = io::Existing::refuse;
 };
 
@@ -160,6 +164,10 @@ void add_other_commands(CLI::App& program, Requests& requests, Commands& command
   commands.emplace_back(check, [&requests] { check_equation(requests.check); });
   CLI::App* generate = add_generate_command(program, requests.generate);
   commands.emplace_back(generate, [&requests] { generate_sources(requests.generate); });
+  CLI::App* lint = add_lint_command(program, requests.lint);
+  commands.emplace_back(lint, [&requests] { lint_file(requests.lint); });
+  CLI::App* start = add_new_command(program, requests.start);
+  commands.emplace_back(start, [&requests] { start_equation(requests.start); });
 }
 
 /// A command line that cannot be read is answered in JSON too, so this looks at the words themselves.

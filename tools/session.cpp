@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <set>
 
 #include "compiler/error.hpp"
 #include "equations/equations.hpp"
@@ -219,7 +220,11 @@ io::Placement placement(const Grid& grid) { return {grid.axes, grid.spacing, gri
 
 EquationDefinition equation_of(const std::string& text) {
   EquationFileOptions options;
-  options.log = [](const std::string& warnings) { fmt::print(stderr, "{}", warnings); };
+  // A command may ask for its equation several times.
+  options.log = [](const std::string& warnings) {
+    static std::set<std::string> told;
+    if (told.insert(warnings).second) fmt::print(stderr, "{}", warnings);
+  };
   if (is_equation_path(text)) return load_equation(text, options);
   std::vector<std::string> known;
   for (const EquationDefinition& definition : equations::all()) {

@@ -206,6 +206,8 @@ ir::Equation Author::finish() {
     throw;
   } catch (const std::exception& error) {
     throw UserError(fmt::format("equation {}: its text threw: {}", equation_.name, error.what()));
+  } catch (...) {
+    throw UserError(fmt::format("equation {}: its text threw what is no std::exception", equation_.name));
   }
   std::set<std::string> parameters, fields, sources;
   std::set<std::uint32_t> seen_p, seen_f, seen_s;
@@ -218,7 +220,10 @@ ir::Equation Author::finish() {
     throw UserError(fmt::format("{}: equation {}: {}", at.text(), equation_.name, what));
   };
   if (equation_.evolutions.empty()) {
-    throw UserError(fmt::format("equation {}: nothing evolves; state evolve(dt(...) = ...)", equation_.name));
+    const std::string what = "nothing evolves; state evolve(dt(...) = ...)";
+    if (!equation_.fields.empty()) complain(equation_.fields.front().location, what);
+    if (!equation_.parameters.empty()) complain(equation_.parameters.front().location, what);
+    throw UserError(fmt::format("equation {}: {}", equation_.name, what));
   }
   const bool electric = std::any_of(equation_.fields.begin(), equation_.fields.end(),
                                     [](const ir::Field& f) { return f.kind == ir::FieldKind::axial; });

@@ -9,7 +9,13 @@
 namespace ondula {
 
 ir::Equation EquationDefinition::instantiate(const std::vector<std::string>& axes) const {
-  return body_(name_, description_, axes);
+  try {
+    return body_(name_, description_, axes);
+  } catch (const UserError& error) {
+    // What has no line of the author's has the file.
+    if (file_.empty() || !std::string(error.what()).starts_with("equation ")) throw;
+    throw UserError(fmt::format("{}: {}", file_, error.what()));
+  }
 }
 
 EquationDefinition EquationDefinition::loaded(std::string file, std::shared_ptr<const void> owner) const {

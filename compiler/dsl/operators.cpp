@@ -204,7 +204,8 @@ Tensor laplacian(const Located& scalar) {
 
 Tensor grad(const Located& tensor) {
   Author* author = require_author(tensor, "the gradient");
-  if (tensor.tensor.rank() > 1) Access::fail(author, tensor.where, "grad() takes a scalar or a vector");
+  if (tensor.tensor.rank() > 1)
+    Access::fail(author, tensor.where, "grad() takes a scalar or a vector, found a rank-2 tensor");
   std::vector<Expr> components;
   for (const Expr e : tensor.tensor.components()) {
     for (std::size_t axis = 0; axis < Access::dims(author); ++axis) {

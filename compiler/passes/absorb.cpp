@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/passes/absorb.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 
@@ -103,6 +105,10 @@ class Absorber {
     if (added.own) into.own = into.own ? pool_.sum({into.own, added.own}) : added.own;
   }
 
+  [[noreturn]] void refuse(const char* what) const {
+    throw UserError(fmt::format("{}: equation {}: {}", target_->location.text(), program_.equation, what));
+  }
+
   Expr scaled_by(Expr coefficient, Expr e) { return e ? pool_.product({coefficient, e}) : e; }
 
   Corrections of_derivative(Expr e, const HalfCells& at) {
@@ -120,8 +126,7 @@ class Absorber {
     Expr operand = e->args[0];
     // The operand's own layers: their memory enters under this derivative, and reaches order/2 cells further.
     for (const auto& [axis, added] : corrections(operand, inner_at)) {
-      if (added.spread)
-        throw UserError("a derivative of a second derivative inside a layer is not supported");
+      if (added.spread) refuse("a derivative of a second derivative inside a layer is not supported");
       const Expr slope = pool_.derivative(added.own, e->axis, 1, e->staggered);
       merge(result[axis], e->axis == axis ? Correction{slope, {}} : Correction{{}, slope});
       operand = pool_.sum({operand, added.own});
@@ -140,7 +145,7 @@ class Absorber {
   Corrections second(Expr e, const HalfCells& at) {
     const Expr operand = e->args[0];
     if (ir::contains(operand, Kind::derivative)) {
-      throw UserError("a second derivative of a derivative inside a layer is not supported");
+      refuse("a second derivative of a derivative inside a layer is not supported");
     }
     const Expr slope = pool_.derivative(operand, e->axis, 1, false);
     const std::string psi = memory_field("psi", e->axis, at, operand);

@@ -1,5 +1,5 @@
-// Compiles freestanding C++ in memory with Clang, and formats it; the only file that includes Clang's
-// headers. SPDX-License-Identifier: MIT
+// Compiles freestanding C++ in memory with Clang, and formats it.
+// SPDX-License-Identifier: MIT
 #include "runtime/clang/clang_module.h"
 
 #include <clang/Basic/DiagnosticIDs.h>

@@ -9,7 +9,7 @@ extern "C" {
 #endif
 
 /** Changes whenever a struct or a function of this header does. */
-#define ONDULA_CLANG_INTERFACE 3
+#define ONDULA_CLANG_INTERFACE 4
 
 /** What to compile. Everything stays the caller's, and is only read during the call. */
 struct ondula_clang_request {
@@ -31,7 +31,9 @@ struct ondula_clang_result {
   size_t log_size;          /**< bytes of log */
   const char* dependencies; /**< of ondula_clang_build: the files included that are not the system's, a line
                                each; else empty */
-  void* storage;            /**< the module's own */
+  const char* findings; /**< of ondula_clang_build: what compiler and linter have to say of the author's file,
+                           as JSON; else empty */
+  void* storage;        /**< the module's own */
 };
 
 /** A text, and its name, whose end tells the language. They stay the caller's. */
@@ -69,8 +71,16 @@ const char* ondula_clang_version(void);
  * errors come back in the log. The caller's floating-point state plays no part. */
 void ondula_clang_compile(const struct ondula_clang_request* request, struct ondula_clang_result* result);
 
-/** Compiles a C++ program's file with Clang's own headers and the system's. Diagnostics show the author's
- * lines. From any thread. */
+/** Compiles a C++ program's file with Clang's own headers and the system's, and lints it where it compiles.
+ * The log has what has no place in a file; the rest is in `findings`:
+ *
+ *     {"equation_known": whether the macro EQUATION was defined,
+ *      "diagnostics": [{"id": the linter's, or empty, "group": of a compiler's warning "unused-value", or
+ * empty, "level": "warning" or "error", "message", PLACE, "begin", "end": columns of the range on the line,
+ * "fixes": [{PLACE, "end_line", "end_column", "text"}], "notes": [{PLACE, "message"}]}]}
+ *
+ * PLACE is "file", "line", "column" from 1, in bytes, and "own": whether the file is the author's. From any
+ * thread. */
 void ondula_clang_build(const struct ondula_clang_program* program, struct ondula_clang_result* result);
 
 /** Lays a text out as clang-format does in Ondula's style; `object` holds it where that

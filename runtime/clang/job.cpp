@@ -100,6 +100,7 @@ void run_guarded(ondula_clang_result* result, const std::function<bool(Output&)>
     result->log = output->log.c_str();
     result->log_size = output->log.size();
     result->dependencies = output->dependencies.c_str();
+    result->findings = output->findings.c_str();
     result->storage = output.release();
   } catch (...) {
     *result = {};

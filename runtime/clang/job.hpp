@@ -16,6 +16,7 @@ struct Output {
   llvm::SmallString<0> object;
   std::string log;
   std::string dependencies;
+  std::string findings;
 };
 
 /// Fills `result` from what `work` makes; true where it succeeded. LLVM's targets are ready, floating-point

@@ -138,6 +138,7 @@ ClangLibrary::Compiled taken(const ondula_clang_result& result) {
   const auto* object = reinterpret_cast<const std::byte*>(result.object);
   if (result.object_size > 0) compiled.object.assign(object, object + result.object_size);
   compiled.log.assign(result.log, result.log_size);
+  if (result.findings != nullptr) compiled.findings = result.findings;
   std::istringstream names(result.dependencies != nullptr ? result.dependencies : "");
   for (std::string name; std::getline(names, name);) compiled.dependencies.push_back(name);
   return compiled;

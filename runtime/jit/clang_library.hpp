@@ -37,6 +37,7 @@ class ClangLibrary {
     std::vector<std::byte> object;
     std::string log;
     std::vector<std::string> dependencies;  ///< of build(): files included, none of the system's
+    std::string findings;                   ///< of build(): as clang_module.h describes them
   };
   /// A header of Ondula's by the name that goes between angles, "ondula/dsl.hpp".
   struct Header {
@@ -51,7 +52,7 @@ class ClangLibrary {
   Compiled compile(const std::string& name, const std::string& text,
                    const std::vector<std::string>& arguments) const;
   /// Compiles a C++ file that its author wrote, `path`, with `headers` and those of Clang and the system;
-  /// `arguments` are the `clang` driver's. From any thread.
+  /// `arguments` are the `clang` driver's. Lints it where it compiles. From any thread.
   Compiled build(const std::string& path, const std::string& text, const std::vector<Header>& headers,
                  const std::vector<std::string>& arguments) const;
   /// `text` as clang-format lays it out in the house's style; `name`'s end tells the language. Throws
