@@ -63,6 +63,7 @@ struct Worst {
 };
 
 /// -inf where the matrix is no number, or not symmetric.
+/// `entries`: the matrix, then what its rounding is a share of.
 Worst judged(const std::vector<double>& entries, std::size_t n, const ir::Extents& index) {
   double size = 0;
   for (const double e : entries) size += std::fabs(e);
@@ -74,7 +75,9 @@ Worst judged(const std::vector<double>& entries, std::size_t n, const ir::Extent
       return {-std::numeric_limits<double>::infinity(), entries[i * n + j] - entries[j * n + i], index, true};
     }
   }
-  result.value = n == 1 ? entries[0] : smallest_eigenvalue(entries, n);
+  result.value = n == 1 ? entries[0]
+                        : smallest_eigenvalue(
+                              {entries.begin(), entries.begin() + static_cast<std::ptrdiff_t>(n * n)}, n);
   result.share = size > 0 ? result.value / size : 0;
   return result;
 }
@@ -83,8 +86,9 @@ Worst worst_of(const Condition& condition, const loop::Sensitivity& sensitivity,
   const std::size_t n = condition.size;
   std::vector<std::vector<double>> values;
   for (const ir::Expr e : condition.entries) values.push_back(sensitivity.values(e, box));
+  for (const ir::Expr e : condition.beside) values.push_back(sensitivity.values(e, box));
   Worst worst;
-  std::vector<double> here(n * n), before;
+  std::vector<double> here(values.size()), before;
   Worst last;
   std::size_t k = 0;
   ir::Extents i{};

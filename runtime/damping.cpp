@@ -72,7 +72,7 @@ class Damping {
 
   void require(const RightSide& side, Expr value, const std::string& what, bool strict = false) {
     const bool known = strict ? positive(value) : nonnegative(value);
-    if (!known) conditions_.push_back({what, side.field->name, 1, {value}, strict});
+    if (!known) conditions_.push_back({what, side.field->name, 1, {value}, strict, {}});
   }
 
   /// True for every model whose values have the signs that the author declared.
@@ -272,7 +272,7 @@ class Damping {
                                    [&](const RightSide* s) { return s >= &side || s->means.empty(); });
     if (!first) return;  // looked at with the first of the fields that share its law
     const std::size_t n = group.size();
-    std::vector<Expr> relaxed;
+    std::vector<Expr> relaxed, fast;
     std::map<std::uint32_t, std::vector<Expr>> mechanisms;  // by what the memory fades with
     for (std::size_t i = 0; i < n; ++i) {
       if (group[i]->field->stagger != side.field->stagger)
@@ -280,6 +280,7 @@ class Damping {
       const std::vector<Expr> row = multiples(*group[i], group);
       relaxed.insert(relaxed.end(), row.begin(), row.end());
     }
+    fast = relaxed;
     for (std::size_t i = 0; i < n; ++i) {
       for (const auto& [name, coefficient] : group[i]->means) {
         const RightSide& memory = side_of(name);
@@ -300,12 +301,13 @@ class Damping {
     for (auto& [rate, held] : mechanisms)
       matrix(side, n, std::move(held), fmt::format("what a memory of {} holds", names(group)));
     matrix(side, n, std::move(relaxed),
-           fmt::format("the law of {} once its memory has relaxed", names(group)));
+           fmt::format("the law of {} once its memory has relaxed", names(group)), fast);
   }
 
-  void matrix(const RightSide& side, std::size_t size, std::vector<Expr> entries, std::string what) {
+  void matrix(const RightSide& side, std::size_t size, std::vector<Expr> entries, std::string what,
+              const std::vector<Expr>& beside = {}) {
     if (size == 1 && nonnegative(entries[0])) return;
-    conditions_.push_back({std::move(what), side.field->name, size, std::move(entries), false});
+    conditions_.push_back({std::move(what), side.field->name, size, std::move(entries), false, beside});
   }
 
   static std::string names(const std::vector<const RightSide*>& group) {

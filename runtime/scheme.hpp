@@ -46,6 +46,7 @@ struct Condition {
   std::size_t size = 1;
   std::vector<ir::Expr> entries;  ///< row by row
   bool strict = false;            ///< it must be positive
+  std::vector<ir::Expr> beside;   ///< whose differences the entries are: of what rounding is a share
 };
 
 /// A step of one of two forms, with d its length. One stage: u' = 2u - u` + d^2 A u. Two stages: first

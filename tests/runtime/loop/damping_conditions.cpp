@@ -109,7 +109,8 @@ TEST_CASE("damping conditions: a model that would feed waves is refused, with wh
   const std::map<std::string, double> held = {{"c", 4e6}, {"m", 10}, {"eta", 10}};
   check_mentions(refusal([&] { limits_of(springs(), held, "m", -1); }),
                  {"at cell (5, 3) what pulls u back is -1"});
-  check_mentions(refusal([&] { limits_of(springs(), held, "eta", -1); }), {"at cell (5, 3) what damps u is -1"});
+  check_mentions(refusal([&] { limits_of(springs(), held, "eta", -1); }),
+                 {"at cell (5, 3) what damps u is -1"});
   const std::map<std::string, double> plasma = {{"c", 2000}, {"a", 10}, {"b", 10}};
   check_mentions(refusal([&] { limits_of(charges(), plasma, "b", -2); }),
                  {"at cell (5, 3) minus the product of what e and j feed each other is -20"});
@@ -120,6 +121,8 @@ TEST_CASE("damping conditions: memory holds a share of the modulus between nothi
   const Limits limits = limits_of(memory(), good);
   CHECK(limits.speeds.fastest == doctest::Approx(2000));
   CHECK(limits.step == limits_of(memory(), {{"c", 4e6}, {"share", 0}, {"d", 50}}).step);
+  // All of it: a fluid that holds nothing for long.
+  CHECK_NOTHROW(limits_of(memory(), {{"c", 4.1e6 / 3}, {"share", 1}, {"d", 1 / 0.07}}));
   check_mentions(refusal([&] { limits_of(memory(), good, "share", -0.25); }),
                  {"at cell (5, 3) what a memory of p holds is -1e+06"});
   check_mentions(refusal([&] { limits_of(memory(), good, "share", 1.25); }),
