@@ -47,6 +47,7 @@ CheckCase::CheckCase(const CheckSettings& settings, int dims)
   for (const ir::Field& field : compilation.physical.fields) {
     if (field.strip_axis < 0) fields_.push_back(field);
   }
+  if (!compilation.physical.no_surface.empty()) grid_.faces[0][0] = {FaceKind::absorbing, 6};
   choose_models(compilation.physical);
   PropagatorOptions first;
   first.dt = 1e-3;
@@ -85,7 +86,7 @@ void CheckCase::choose_models(const ir::Program& program) {
   }
   unsigned seed = 11;
   for (const auto& [name, value] : typical_) {
-    models_[name] = noise(nodes(), seed++);
+    models_[name] = noise(program.find_parameter(name)->uniform ? 1 : nodes(), seed++);
     for (double& v : models_[name]) v = value * (1 + 0.1 * v);
   }
 }

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <map>
 #include <vector>
 
@@ -15,7 +16,8 @@ namespace {
 const std::map<std::string, std::array<int, 3>, std::less<>>& known_units() {
   static const std::map<std::string, std::array<int, 3>, std::less<>> units = {
       {"1", {0, 0, 0}},   {"m", {1, 0, 0}},  {"kg", {0, 1, 0}},   {"s", {0, 0, 1}},
-      {"Hz", {0, 0, -1}}, {"N", {1, 1, -2}}, {"Pa", {-1, 1, -2}}, {"J", {2, 1, -2}}};
+      {"Hz", {0, 0, -1}}, {"N", {1, 1, -2}}, {"Pa", {-1, 1, -2}}, {"J", {2, 1, -2}},
+      {"rad", {0, 0, 0}}};
   return units;
 }
 
@@ -35,7 +37,7 @@ Unit parse_factor(std::string_view factor, std::string_view whole) {
   }
   if (!readable) {
     throw UserError(
-        fmt::format("cannot read \"{}\" in the unit \"{}\"; known: 1, m, kg, s, Hz, N, Pa, J, with / and ^",
+        fmt::format("cannot read \"{}\" in the unit \"{}\"; known: 1, m, kg, s, Hz, N, Pa, J, rad, with / and ^",
                     factor, whole));
   }
   return Unit{found->second}.power(exponent);
@@ -76,6 +78,16 @@ std::string Unit::text() const {
 Unit Unit::power(int exponent) const {
   Unit result = *this;
   for (int& e : result.exponents) e *= exponent;
+  return result;
+}
+
+std::optional<Unit> Unit::raised(double exponent) const {
+  Unit result;
+  for (std::size_t i = 0; i < exponents.size(); ++i) {
+    const double e = exponents[i] * exponent;
+    if (e != std::round(e)) return std::nullopt;
+    result.exponents[i] = static_cast<int>(e);
+  }
   return result;
 }
 

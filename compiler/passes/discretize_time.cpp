@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -32,6 +33,8 @@ class Discretizer {
     program_.pool = equation.pool;
     program_.order = order;
     program_.parameters = equation.parameters;
+    program_.requirements = equation.requirements;
+    program_.speeds = equation.speeds;
     program_.fields = equation.fields;
   }
 
@@ -49,11 +52,21 @@ class Discretizer {
   }
 
  private:
+  /// Statements [a, b] are one: an author's single one, or those of a field's components, none of which reads
+  /// another, so that their order does not matter.
   bool same_statement(std::size_t a, std::size_t b) const {
     const ir::Evolution& left = equation_.evolutions[a];
     const ir::Evolution& right = equation_.evolutions[b];
-    return left.location.line == right.location.line && left.location.file == right.location.file &&
-           program_.field(left.field).group == program_.field(right.field).group;
+    if (program_.field(left.field).group != program_.field(right.field).group) return false;
+    if (left.location.line == right.location.line && left.location.file == right.location.file) return true;
+    std::set<std::string> earlier;
+    for (std::size_t i = a; i < b; ++i) earlier.insert(equation_.evolutions[i].field);
+    return left.order == right.order && !reads(right.rhs, earlier);
+  }
+
+  static bool reads(Expr e, const std::set<std::string>& names) {
+    if (e->kind == Kind::field) return names.contains(e->name);
+    return std::any_of(e->args.begin(), e->args.end(), [&](Expr arg) { return reads(arg, names); });
   }
 
   void statement(std::size_t begin, std::size_t end) {
