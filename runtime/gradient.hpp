@@ -45,7 +45,7 @@ using MisfitFunction = std::function<Misfit(std::int64_t, const std::map<std::st
 struct Gradient {
   double misfit = 0;
   std::vector<double> shot_misfits;
-  /// dJ/dparameter at the grid's nodes, C order, per the parameter's unit.
+  /// dJ/dparameter at the grid's nodes, C order, per the parameter's unit; of a uniform one a single number.
   std::map<std::string, std::vector<double>> models;
   /// dJ/dwavelet[shot][source][sample], for as many samples as the source's wavelet has.
   std::vector<std::vector<std::vector<double>>> wavelets;

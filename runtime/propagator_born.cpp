@@ -15,8 +15,8 @@
 
 namespace ondula {
 
-Records Propagator::Impl::born(std::span<const Shot> shots, const loop::Perturbation& perturbation) {
-  require_perturbation(perturbation);
+Records Propagator::Impl::born(std::span<const Shot> shots, const loop::Perturbation& given) {
+  const loop::Perturbation perturbation = whole_perturbation(given);
   const Limits now = begin_run(shots, std::nullopt, true);
   count_tangents();
   const auto entry = Clock::now();
@@ -36,15 +36,22 @@ Gradient Propagator::Impl::gauss_newton(std::span<const Shot> shots, const loop:
   return gradient(shots, std::vector<AdjointSources>(born(shots, perturbation)), options);
 }
 
-void Propagator::Impl::require_perturbation(const loop::Perturbation& perturbation) const {
-  for (const auto& [name, values] : perturbation) {
-    static_cast<void>(find_parameter(name));
-    require_count("perturbation of " + name, values.size());
+loop::Perturbation Propagator::Impl::whole_perturbation(const loop::Perturbation& given) const {
+  loop::Perturbation result = given;
+  for (auto& [name, values] : result) {
+    const std::string what = "perturbation of " + name;
+    if (find_parameter(name).uniform) {
+      std::size_t nodes = 1;
+      for (const std::int64_t n : grid_.shape) nodes *= static_cast<std::size_t>(n);
+      values.assign(nodes, one_of_all(what, values));
+    }
+    require_count(what, values.size());
     for (std::size_t i = 0; i < values.size(); ++i) {
       if (!std::isfinite(values[i]))
-        throw UserError(fmt::format("perturbation of {}: value {} at index {}", name, values[i], i));
+        throw UserError(fmt::format("{}: value {} at index {}", what, values[i], i));
     }
   }
+  return result;
 }
 
 void Propagator::Impl::ready_born(const loop::Perturbation& perturbation) {

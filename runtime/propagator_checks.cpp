@@ -10,6 +10,7 @@
 #include "runtime/domain.hpp"
 #include "runtime/io/wavelet.hpp"
 #include "runtime/loop/arrays.hpp"
+#include "runtime/model_checks.hpp"
 #include "runtime/point_bytes.hpp"
 #include "runtime/propagator_impl.hpp"
 #include "runtime/state_data.hpp"
@@ -18,7 +19,10 @@ namespace ondula {
 
 const Limits& Propagator::Impl::present_limits() const {
   const loop::Models& models = complete_models();
-  if (!limits_) limits_ = limits(compilation_.physical, domain_, models, options_.threads);
+  if (!limits_) {
+    require_models(compilation_.physical, models, grid_.shape);
+    limits_ = limits(compilation_.physical, domain_, models, options_.threads);
+  }
   return *limits_;
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <future>
+#include <numeric>
 
 #include "compiler/error.hpp"
 #include "compiler/passes/surface.hpp"
@@ -128,6 +129,11 @@ Gradient Propagator::Impl::gradient(std::span<const Shot> shots, const MisfitFun
   own.sums.reset();
   timings_.chain = since(begin);
   result.models = std::move(models.arrays);
+  for (const ir::Parameter& p : compilation_.physical.parameters) {
+    const auto array = result.models.find(p.name);
+    if (p.uniform && array != result.models.end())
+      array->second = {std::accumulate(array->second.begin(), array->second.end(), 0.0)};
+  }
   timings_.steady = timings_.keeping + timings_.backward;
   timings_.steps = static_cast<std::int64_t>(shots.size()) * steps_ * substeps_;
   finish_timings();

@@ -208,7 +208,10 @@ class Propagator::Impl {
 
   // propagator_born.cpp
   struct Born;
-  void require_perturbation(const loop::Perturbation& perturbation) const;
+  /// The perturbation with an array of nodes for each of its parameters, uniform ones included.
+  loop::Perturbation whole_perturbation(const loop::Perturbation& given) const;
+  /// The one value of a uniform parameter, given alone or for every node.
+  double one_of_all(const std::string& what, std::span<const double> values) const;
   void ready_born(const loop::Perturbation& perturbation);
   void release_born();
 

@@ -35,6 +35,7 @@ void each_node(const ir::Domain& domain, const F& f) {
 
 void Propagator::Impl::set_model(const std::string& name, std::span<const double> values) {
   const ir::Parameter& parameter = find_parameter(name);
+  if (parameter.uniform) return set_model(name, one_of_all("model " + name, values));
   require_count("model " + name, values.size());
   for (std::size_t i = 0; i < values.size(); ++i)
     require_allowed(parameter, values[i], static_cast<std::int64_t>(i));
@@ -42,6 +43,18 @@ void Propagator::Impl::set_model(const std::string& name, std::span<const double
   models_changed_ = true;
   ++models_version_;
   limits_.reset();
+}
+
+double Propagator::Impl::one_of_all(const std::string& what, std::span<const double> values) const {
+  if (values.size() != 1) require_count(what, values.size());
+  for (std::size_t i = 1; i < values.size(); ++i) {
+    if (values[i] == values[0]) continue;
+    throw UserError(
+        fmt::format("{}: it is uniform, one number for the whole model; found {} at index 0 and {} at "
+                    "index {}",
+                    what, values[0], values[i], i));
+  }
+  return values[0];
 }
 
 void Propagator::Impl::set_model(const std::string& name, double value) {

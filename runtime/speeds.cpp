@@ -332,6 +332,14 @@ class Extremes {
   std::int64_t where_ = 0;
 };
 
+/// A function that is not analytic: of what holds for some parameters nothing follows for others.
+bool piecewise(Expr e) {
+  static constexpr std::array<const char*, 6> names = {"abs", "min", "max", "less", "less_equal", "where"};
+  const bool own =
+      e->kind == ir::Kind::function && std::find(names.begin(), names.end(), e->name) != names.end();
+  return own || std::any_of(e->args.begin(), e->args.end(), piecewise);
+}
+
 /// Speeds that do not depend on direction for parameters drawn at random do so for none: their difference is
 /// an algebraic function of the parameters.
 bool isotropic(const ir::Program& program, const Symbol& symbol, const std::vector<Direction>& all) {
@@ -390,13 +398,43 @@ void coefficient_rows(const Symbol& symbol, const loop::Models& models, std::int
   }
 }
 
+/// The speeds an author states.
+Speeds declared(const ir::Program& program, const loop::Models& models,
+                const std::vector<std::int64_t>& shape) {
+  std::int64_t nodes = 1;
+  for (const std::int64_t n : shape) nodes *= n;
+  if (std::all_of(models.begin(), models.end(), [](const auto& m) { return m.second.is_constant(); }))
+    nodes = 1;
+  Extremes extremes(program, shape, still_diagonal);
+  std::int64_t cell = 0;
+  std::map<std::string, double> values;
+  const auto parameter = [&](const std::string& name) {
+    values[name] = models.at(name)[cell];
+    return static_cast<const double*>(&values[name]);
+  };
+  std::vector<double> out;
+  for (; cell < nodes; ++cell) {
+    std::array<double, 2> squares{};
+    for (std::size_t k = 0; k < 2; ++k) {
+      ir::nodal_values(k == 0 ? program.speeds.fastest : program.speeds.slowest, {}, parameter, 1, out);
+      squares[k] = out[0] < 0 ? -out[0] * out[0] : out[0] * out[0];
+    }
+    for (const double square : squares) extremes.add(cell, square, squares[0]);
+  }
+  return extremes.result();
+}
+
 }  // namespace
 
 Speeds speeds(const ir::Program& physical, const Scheme& scheme, const loop::Models& models,
               const std::vector<std::int64_t>& shape) {
+  if (physical.speeds.fastest) return declared(physical, models, shape);
   const Symbol symbol(physical, scheme);
   std::vector<Direction> all = directions(physical.dims());
-  if (isotropic(physical, symbol, all)) all = {{1, 0, 0}};
+  const bool smooth = std::none_of(
+      symbol.coefficients().begin(), symbol.coefficients().end(),
+      [](const auto& factors) { return std::any_of(factors.begin(), factors.end(), piecewise); });
+  if (smooth && isotropic(physical, symbol, all)) all = {{1, 0, 0}};
   const bool simple = all.size() == 1 && symbol.diagonal(all[0]);
   std::int64_t nodes = 1;
   for (const std::int64_t n : shape) nodes *= n;

@@ -88,7 +88,7 @@ void CheckCase::choose_models(const ir::Program& program) {
   }
   unsigned seed = 11;
   for (const auto& [name, value] : typical_) {
-    models_[name] = noise(nodes(), seed++);
+    models_[name] = noise(program.find_parameter(name)->uniform ? 1 : nodes(), seed++);
     for (double& v : models_[name]) v = value * (1 + 0.1 * v);
   }
 }

@@ -144,8 +144,8 @@ struct Walk {
 
   Walk(const CheckCase& test, Propagator& propagator, const std::string& name, unsigned seed)
       : parameter(name) {
-    direction = test.noise(test.nodes(), seed);
     const std::vector<double>& model = test.models().at(name);
+    direction = test.noise(model.size(), seed);
     for (std::size_t i = 0; i < direction.size(); ++i) direction[i] *= 1e-3 * model[i];
     for (const double length : lengths) {
       std::vector<double> moved = model;

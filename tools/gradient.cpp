@@ -33,9 +33,15 @@ GradientFiles plan_gradient(JobRun& run) {
   GradientFiles files;
   const Session& session = run.session();
   const GradientOptions& asked = session.job.gradient;
+  const auto uniform = [&](const std::string& name) {
+    const auto& all = session.equation.parameters;
+    return std::any_of(all.begin(), all.end(),
+                       [&](const ir::Parameter& p) { return p.name == name && p.uniform; });
+  };
   const auto add = [&](const std::string& part, const std::string& name) {
     const std::string stem = fmt::format("{}/gradient_{}{}", run.plan().directory, part, name);
-    ArrayFile file{name, stem + ".npy", session.job.output.pictures ? stem + ".png" : ""};
+    const bool drawn = session.job.output.pictures && !uniform(name);
+    ArrayFile file{name, stem + ".npy", drawn ? stem + ".png" : ""};
     run.plan().gradients.push_back(file.path);
     if (!file.picture.empty()) run.plan().gradients.push_back(file.picture);
     return file;
@@ -85,7 +91,8 @@ std::size_t pad_wavelets(Session& session) {
 void write_array(const Session& session, const ArrayFile& file, const std::vector<double>& values,
                  const std::string& title, io::Existing existing) {
   stop_if_interrupted();
-  const io::Array array{session.job.grid.shape, values};
+  const bool uniform = values.size() == 1;
+  const io::Array array{uniform ? std::vector<std::int64_t>{1} : session.job.grid.shape, values};
   io::write_npy(file.path, array, session.job.dtype, existing);
   if (file.picture.empty()) return;
   const std::string base = file.name.substr(0, file.name.find(".previous"));

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "compiler/dsl/access.hpp"
+#include "compiler/dsl/functions.hpp"
 #include "compiler/error.hpp"
 
 namespace ondula::dsl {
@@ -90,13 +91,43 @@ void Author::declare(const std::string& name, std::source_location where) {
 
 Tensor Author::parameter(const std::string& name, const std::string& unit, ir::Sign sign,
                          std::source_location where) {
-  declare(name, where);
-  equation_.parameters.push_back({name, unit, sign, location(where)});
+  return model({name, unit, sign, location(where), false}, where);
+}
+
+Tensor Author::uniform(const std::string& name, const std::string& unit, ir::Sign sign,
+                       std::source_location where) {
+  return model({name, unit, sign, location(where), true}, where);
+}
+
+Tensor Author::model(ir::Parameter parameter, std::source_location where) {
+  declare(parameter.name, where);
   try {
-    return Access::make(this, 0, {equation_.pool->parameter(name)}, ir::Unit::parse(unit));
+    const ir::Unit unit = ir::Unit::parse(parameter.unit);
+    equation_.parameters.push_back(parameter);
+    return Access::make(this, 0, {equation_.pool->parameter(parameter.name)}, unit);
   } catch (const UserError& error) {
-    fail(where, fmt::format("parameter {}: {}", name, error.what()));
+    fail(where, fmt::format("parameter {}: {}", parameter.name, error.what()));
   }
+}
+
+void Author::require(const Condition& condition, const std::string& reason, std::source_location where) {
+  const Tensor value = Access::lifted(condition.value(), this);
+  equation_.requirements.push_back({value.components()[0], reason, location(where)});
+}
+
+void Author::speeds(const Located& fastest, const Located& slowest) {
+  if (equation_.speeds.fastest) fail(fastest.where, "speeds are declared twice");
+  const auto stated = [&](const Located& speed) {
+    const Tensor value = Access::lifted(speed.tensor, this);
+    if (value.rank() != 0 || ir::time_dependent(value.components()[0]))
+      fail(speed.where, "a speed is a scalar made of parameters");
+    const ir::Unit wanted{{1, 0, -1}};
+    if (!(value.unit().value_or(ir::Unit{}) == wanted))
+      fail(speed.where,
+           fmt::format("a speed has unit [{}], needed is [m/s]", value.unit().value_or(ir::Unit{}).text()));
+    return value.components()[0];
+  };
+  equation_.speeds = {stated(fastest), stated(slowest)};
 }
 
 Tensor Author::field_tensor(const std::string& group, const std::string& unit, ir::FieldKind kind,

@@ -57,9 +57,7 @@ Expr component(Author* author, const Located& of, const Frame& frame, char a,
 }
 
 /// True if a rank-1 tensor's components lie where a vector's do: half a cell along their own axis.
-bool polar(Author* author, const Tensor& t) {
-  return stagger_of(t.components()[0], 0, Access::equation(author)) == 1;
-}
+bool polar(Author* author, const Tensor& t) { return Access::stagger(author, t.components()[0], 0) == 1; }
 
 }  // namespace
 

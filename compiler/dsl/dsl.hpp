@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "compiler/dsl/definition.hpp"
+#include "compiler/dsl/functions.hpp"
+#include "compiler/dsl/stiffness.hpp"
 #include "compiler/dsl/tensor.hpp"
 #include "compiler/ir/equation.hpp"
 

@@ -11,9 +11,7 @@ namespace {
 using ir::Expr;
 using ir::Unit;
 
-constexpr std::array<const char*, 3> rank_names = {"a scalar", "a vector", "a rank-2 tensor"};
-
-const char* rank_name(const Tensor& t) { return rank_names[static_cast<std::size_t>(t.rank())]; }
+const char* rank_name(const Tensor& t) { return Access::rank_name(t); }
 
 Author* common_author(const Located& a, const Located& b) {
   Author* left = Access::author(a.tensor);
@@ -23,14 +21,7 @@ Author* common_author(const Located& a, const Located& b) {
 
 }  // namespace
 
-Author* require_author(const Located& a, const char* what) {
-  Author* author = Access::author(a.tensor);
-  if (author == nullptr) {
-    throw UserError(fmt::format("{}:{}: {} of the plain number {}", a.where.file_name(), a.where.line(), what,
-                                Access::number(a.tensor)));
-  }
-  return author;
-}
+Author* require_author(const Located& a, const char* what) { return Access::require(a, what); }
 
 namespace {
 
@@ -73,26 +64,9 @@ Tensor combine(const Located& a, const Located& b, int sign) {
 
 }  // namespace
 
-int stagger_of(Expr e, int axis, const ir::Equation& equation) {
-  if (e->kind == ir::Kind::field || e->kind == ir::Kind::source) {
-    for (const ir::Field& field : equation.fields) {
-      if (field.name == e->name) return field.stagger[static_cast<std::size_t>(axis)];
-    }
-  }
-  if (e->kind == ir::Kind::derivative) {
-    const int inner = stagger_of(e->args[0], axis, equation);
-    return e->staggered && e->axis == axis && inner >= 0 ? 1 - inner : inner;
-  }
-  for (const Expr arg : e->args) {
-    const int found = stagger_of(arg, axis, equation);
-    if (found >= 0) return found;
-  }
-  return -1;
-}
-
 Expr first_derivative(Author* author, const Located& of, Expr e, int axis) {
   if (ir::is_constant(e, 0)) return e;
-  if (stagger_of(e, axis, Access::equation(author)) < 0) {
+  if (Access::stagger(author, e, axis) < 0) {
     Access::fail(author, of.where,
                  "differentiates an expression without a field; only fields are differentiated");
   }
@@ -106,6 +80,8 @@ std::optional<Unit> per_metre(const std::optional<Unit>& unit, int power) {
 }
 
 namespace {
+
+constexpr std::array<const char*, 3> rank_names = {"a scalar", "a vector", "a rank-2 tensor"};
 
 Tensor source_term(const Located& field, int rank, const char* name) {
   Author* author = require_author(field, name);
@@ -190,7 +166,7 @@ Tensor laplacian(const Located& scalar) {
   const Expr e = scalar.tensor.components()[0];
   std::vector<Expr> terms;
   for (std::size_t axis = 0; axis < Access::dims(author); ++axis) {
-    const int at = stagger_of(e, static_cast<int>(axis), Access::equation(author));
+    const int at = Access::stagger(author, e, static_cast<int>(axis));
     if (at != 0) {
       Access::fail(author, scalar.where,
                    at < 0 ? "laplacian() of an expression without a field"

@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <initializer_list>
 #include <optional>
 #include <source_location>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/export.hpp"
@@ -13,6 +15,19 @@
 namespace ondula::dsl {
 
 class Author;
+class Condition;
+class Stiffness;
+struct Modulus;
+
+/// "x", or "xz": the axes of a component, with the author's line.
+struct AxisName {
+  std::string name;
+  std::source_location where;
+  AxisName(const char* n, std::source_location w = std::source_location::current())  // NOLINT
+      : name(n), where(w) {}
+  AxisName(std::string n, std::source_location w = std::source_location::current())  // NOLINT
+      : name(std::move(n)), where(w) {}
+};
 
 /// A scalar, vector or rank-2 tensor over the axes of the instantiation. Plain numbers convert to it.
 class ONDULA_API Tensor {
@@ -23,8 +38,11 @@ class ONDULA_API Tensor {
   int rank() const { return rank_; }
   const std::vector<ir::Expr>& components() const { return components_; }
   const std::optional<ir::Unit>& unit() const { return unit_; }
-  /// The group name if this is exactly a declared field, else empty.
+  /// The group name if this is exactly a declared field, the component's if it is one of it, else empty.
   const std::string& field() const { return field_; }
+  /// A component as a scalar that lives where it does: v["x"], s["xz"]. Throws UserError for an axis that the
+  /// instantiation lacks.
+  Tensor operator[](const AxisName& axes) const;
 
  private:
   friend class Author;
@@ -110,6 +128,12 @@ ONDULA_API Tensor div(const Located& tensor);
 /// 2-D, where all depends on z and x: of a scalar, the y component of a vector, the axial vector (curl u)_z =
 /// d_x u, (curl u)_x = -d_z u; of an axial vector the scalar d_z h_x - d_x h_z.
 ONDULA_API Tensor curl(const Located& tensor);
+/// First derivative of a scalar along a named axis, half a cell on; 0 along an axis that the instantiation
+/// lacks.
+ONDULA_API Tensor d(const Located& scalar, const AxisName& axis);
+/// Second derivative of a scalar on the nodes along a named axis, on the nodes; 0 along an axis that the
+/// instantiation lacks.
+ONDULA_API Tensor d2(const Located& scalar, const AxisName& axis);
 /// Sum of the diagonal of a rank-2 tensor.
 ONDULA_API Tensor trace(const Located& tensor);
 /// Symmetric part (t + t^T)/2 of a rank-2 tensor.
@@ -139,6 +163,9 @@ class ONDULA_API Author {
   /// A model array, one value per node, in `unit`.
   Tensor parameter(const std::string& name, const std::string& unit, ir::Sign sign = ir::Sign::any,
                    std::source_location where = std::source_location::current());
+  /// A model of one number for the whole grid, in `unit`; its gradient is one number.
+  Tensor uniform(const std::string& name, const std::string& unit, ir::Sign sign = ir::Sign::any,
+                 std::source_location where = std::source_location::current());
   /// A scalar field on the nodes.
   Tensor scalar(const std::string& name, const std::string& unit,
                 std::source_location where = std::source_location::current());
@@ -153,6 +180,21 @@ class ONDULA_API Author {
                           std::source_location where = std::source_location::current());
   /// The unit tensor.
   Tensor identity();
+  /// A symmetric stiffness tensor: {{"xx", "xx", c11}, {"xx", "zz", c13}, ...}, see Stiffness.
+  static Stiffness stiffness(std::initializer_list<Modulus> moduli);
+  /// The axes of the instantiation, slowest first.
+  const std::vector<std::string>& axes() const { return equation_.axes; }
+  /// Those that are not the depth, "z".
+  std::vector<std::string> horizontal() const;
+  /// The instantiation has this axis: x, y or z.
+  bool has(const AxisName& axis) const;
+  /// Every model must fulfil `condition` in every cell, else runs are refused with `reason` and the cell.
+  void require(const Condition& condition, const std::string& reason,
+               std::source_location where = std::source_location::current());
+  /// The fastest and the slowest wave's speed in m/s, expressions of parameters, where those that follow from
+  /// the equation's plane waves are not meant. Layers and warnings of dispersion go by them; the limit of the
+  /// time step does not.
+  void speeds(const Located& fastest, const Located& slowest);
   /// Declares how a field evolves; first-order equations run in the order written, each with the latest
   /// values.
   void evolve(const EvolutionStatement& statement);
@@ -160,6 +202,7 @@ class ONDULA_API Author {
  private:
   friend struct Access;
   void declare(const std::string& name, std::source_location where);
+  Tensor model(ir::Parameter parameter, std::source_location where);
   Tensor field_tensor(const std::string& group, const std::string& unit, ir::FieldKind kind,
                       std::source_location where);
   [[noreturn]] void fail(const std::source_location& where, const std::string& what) const;

@@ -1,8 +1,9 @@
-// Printing sums, products, quotients, means and surface values.
+// Printing sums, products, quotients, functions, means and surface values.
 // SPDX-License-Identifier: MIT
 #include "compiler/emit/nodal_text.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "compiler/error.hpp"
 
@@ -46,6 +47,8 @@ class NodalPrinter {
         return surface(e, cells);
       case Kind::average:
         return mean(e, cells);
+      case Kind::function:
+        return function(e, cells);
       default:
         throw InternalError("standalone sources cannot express " + ir::text(e));
     }
@@ -57,7 +60,8 @@ class NodalPrinter {
     const std::string text = print(e, cells);
     const bool simple = text.find(' ') == std::string::npos && !text.starts_with('-');
     const bool factors = !after_slash && e->kind == Kind::product;
-    const bool closed = e->kind == Kind::parameter || e->kind == Kind::average || e->kind == Kind::surface;
+    const bool closed = e->kind == Kind::parameter || e->kind == Kind::average || e->kind == Kind::surface ||
+                        e->kind == Kind::function;
     return simple || factors || closed ? text : "(" + text + ")";
   }
 
@@ -96,6 +100,22 @@ class NodalPrinter {
     for (std::size_t k = 0; k + 1 < e->args.size(); ++k)
       text += fmt::format("{} == {} ? {} : ", met_, k, print(e->args[k], cells));
     return "(" + text + print(e->args.back(), cells) + ")";
+  }
+
+  std::string function(Expr e, const ir::HalfCells& cells) const {
+    std::vector<std::string> args;
+    for (const Expr arg : e->args) args.push_back(print(arg, cells));
+    const auto chosen = [&](const std::string& condition, const std::string& a, const std::string& b) {
+      return fmt::format("({} ? {} : {})", condition, a, b);
+    };
+    const auto closed = [&](std::size_t j) { return operand(e->args[j], cells, true); };
+    if (e->name == "where") return chosen(closed(0) + " != 0", closed(1), closed(2));
+    if (e->name == "less") return chosen(closed(0) + " < " + closed(1), "1.0", "0.0");
+    if (e->name == "less_equal") return chosen(closed(0) + " <= " + closed(1), "1.0", "0.0");
+    if (e->name == "min") return chosen(closed(1) + " < " + closed(0), closed(1), closed(0));
+    if (e->name == "max") return chosen(closed(0) + " < " + closed(1), closed(1), closed(0));
+    if (e->name == "inverse_or_zero") throw InternalError("standalone sources cannot express " + ir::text(e));
+    return fmt::format("std::{}({})", e->name, fmt::join(args, ", "));
   }
 
   /// The harmonic mean over the nodes around a position half a cell away.

@@ -31,12 +31,27 @@ struct Location {
 /// The values a parameter may take.
 enum class Sign { any, nonnegative, positive };
 
-/// A model array given by the user, one value per node.
+/// A model array given by the user, one value per node; `uniform`: one value for the whole model.
 struct Parameter {
   std::string name;
   std::string unit;
   Sign sign = Sign::any;
   Location location;
+  bool uniform = false;
+};
+
+/// What an author demands of the models: `condition`, an expression of parameters, is other than 0 in every
+/// cell.
+struct Requirement {
+  Expr condition;
+  std::string reason;
+  Location location;
+};
+
+/// Speeds in m/s, expressions of parameters, that an author states in place of the plane waves' own; null
+/// where none are.
+struct DeclaredSpeeds {
+  Expr fastest, slowest;
 };
 
 /// What a field is; decides its grid (stagger) and its images at faces.
@@ -94,6 +109,8 @@ struct Equation {
   std::vector<Field> fields;
   std::vector<std::string> sources;  ///< fields that have a source term
   std::vector<Evolution> evolutions;
+  std::vector<Requirement> requirements;
+  DeclaredSpeeds speeds;
 };
 
 }  // namespace ondula::ir

@@ -6,8 +6,22 @@
 #include <cmath>
 
 #include "compiler/error.hpp"
+#include "compiler/ir/real_functions.hpp"
 
 namespace ondula::ir {
+namespace {
+
+void apply(const Node& function, const std::vector<std::vector<double>>& args, std::vector<double>& out) {
+  out.resize(args[0].size());
+  if (function.name == "where") {
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = args[0][i] != 0 ? args[1][i] : args[2][i];
+    return;
+  }
+  const RealFunction& known = real_function(function.name, function.args.size());
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = known.value(args[0][i], args[1][i]);
+}
+
+}  // namespace
 
 double scalar_value(Expr e, const Symbols& symbols) {
   std::vector<double> out;
@@ -71,6 +85,14 @@ void nodal_values(Expr e, const Symbols& symbols, const ParameterRow& parameter,
         nodal_values(e->args[static_cast<std::size_t>(k)], symbols, parameter, count, values, surfaces);
         for (std::size_t i = 0; i < count; ++i) out[i] = which[i] == k ? values[i] : out[i];
       }
+      return;
+    }
+    case Kind::function: {
+      std::vector<std::vector<double>> args(std::max<std::size_t>(e->args.size(), 2),
+                                            std::vector<double>(count, 0.0));
+      for (std::size_t j = 0; j < e->args.size(); ++j)
+        nodal_values(e->args[j], symbols, parameter, count, args[j], surfaces);
+      apply(*e, args, out);
       return;
     }
     default:

@@ -154,7 +154,10 @@ std::string dump(const Program& program) {
   std::string out = fmt::format("program {} {} ({}), order {}\n", program.equation, program.direction,
                                 fmt::join(program.axes, ","), program.order);
   if (!program.no_surface.empty()) out += "  no free surface: " + program.no_surface + "\n";
-  for (const Parameter& p : program.parameters) out += fmt::format("  parameter {} [{}]\n", p.name, p.unit);
+  for (const Parameter& p : program.parameters)
+    out += fmt::format("  {} {} [{}]\n", p.uniform ? "uniform" : "parameter", p.name, p.unit);
+  for (const Requirement& r : program.requirements)
+    out += fmt::format("  requires {}: {}\n", text(r.condition, program.axes), r.reason);
   for (const Field& f : program.fields) {
     std::string at;
     for (int a = 0; a < program.dims(); ++a) at += f.stagger[static_cast<std::size_t>(a)] != 0 ? "h" : "n";

@@ -92,6 +92,8 @@ struct Program {
   bool stretched = false;  ///< CPML with kappa != 1
   std::string no_surface;  ///< why a free surface is refused, in words; empty where it is not
   std::vector<Parameter> parameters;
+  std::vector<Requirement> requirements;
+  DeclaredSpeeds speeds;
   std::vector<Field> fields;
   /// What the author stated, every term placed (pass check): what stability and speeds follow from.
   std::vector<Evolution> stated;

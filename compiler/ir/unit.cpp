@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <map>
 #include <vector>
 
@@ -31,7 +32,8 @@ const std::map<std::string, std::array<int, base_units>, std::less<>>& known_uni
       {"S", {-2, -1, 3, 2}},
       {"F", {-2, -1, 4, 2}},
       {"H", {2, 1, -2, -2}},
-      {"T", {0, 1, -2, -1}}};
+      {"T", {0, 1, -2, -1}},
+      {"rad", {}}};
   return units;
 }
 
@@ -52,7 +54,7 @@ Unit parse_factor(std::string_view factor, std::string_view whole) {
   if (!readable) {
     throw UserError(fmt::format(
         "cannot read \"{}\" in the unit \"{}\"; known: 1, m, kg, s, A, Hz, N, Pa, J, C, V, ohm, S, "
-        "F, H, T, with / and ^",
+        "F, H, T, rad, with / and ^",
         factor, whole));
   }
   return Unit{found->second}.power(exponent);
@@ -93,6 +95,16 @@ std::string Unit::text() const {
 Unit Unit::power(int exponent) const {
   Unit result = *this;
   for (int& e : result.exponents) e *= exponent;
+  return result;
+}
+
+std::optional<Unit> Unit::raised(double exponent) const {
+  Unit result;
+  for (std::size_t i = 0; i < exponents.size(); ++i) {
+    const double e = exponents[i] * exponent;
+    if (e != std::round(e)) return std::nullopt;
+    result.exponents[i] = static_cast<int>(e);
+  }
   return result;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -18,6 +19,8 @@ struct Unit {
   /// "m/s^2", "kg/(m s^2)", or "1".
   std::string text() const;
   Unit power(int exponent) const;
+  /// The unit of x^exponent; none where an exponent of m, kg or s would be no whole number.
+  std::optional<Unit> raised(double exponent) const;
 
   friend Unit operator*(const Unit& a, const Unit& b);
   friend Unit operator/(const Unit& a, const Unit& b);

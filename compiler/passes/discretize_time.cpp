@@ -42,6 +42,8 @@ class Discretizer {
     program_.pool = equation.pool;
     program_.order = order;
     program_.parameters = equation.parameters;
+    program_.requirements = equation.requirements;
+    program_.speeds = equation.speeds;
     program_.fields = equation.fields;
     program_.stated = equation.evolutions;
   }

@@ -101,11 +101,31 @@ class Signs {
         for (const Expr arg : e->args) weakest = std::max(weakest, of(arg));
         return weakest;
       }
+      case Kind::function:
+        return of_function(*e);
       case Kind::quotient:
         return of(e->args[1]) == Zeros::positive ? of(e->args[0]) : Zeros::unknown;
       default:
         return Zeros::unknown;
     }
+  }
+
+  /// Positive where the function is, whatever its argument or because that is positive. Of where(c, a, b) the
+  /// weaker one; a square root's slope at 0 is infinite, so it keeps nothing weaker.
+  Zeros of_function(const ir::Node& f) {
+    const auto positive = [&](Expr e) { return of(e) == Zeros::positive; };
+    bool proven = false;
+    if (f.name == "exp")
+      proven = true;
+    else if (f.name == "sqrt" || f.name == "pow" || f.name == "abs" || f.name == "tanh")
+      proven = positive(f.args[0]);
+    else if (f.name == "min")
+      proven = positive(f.args[0]) && positive(f.args[1]);
+    else if (f.name == "max")
+      proven = positive(f.args[0]) || positive(f.args[1]);
+    else if (f.name == "where")
+      return std::max(of(f.args[1]), of(f.args[2]));
+    return proven ? Zeros::positive : Zeros::unknown;
   }
 
   const ir::Program& program_;

@@ -58,11 +58,18 @@ class Leveller {
   const std::string& field_of(std::size_t evolution) const { return equation_.evolutions[evolution].field; }
   int level(const std::string& field) const { return result_.level.at(field); }
 
+  /// An author's single statement, or those of a field's components, none of which reads an earlier one, so
+  /// that their order does not matter.
   bool same_statement(std::size_t a, std::size_t b) const {
     const ir::Evolution& left = equation_.evolutions[a];
     const ir::Evolution& right = equation_.evolutions[b];
-    return left.location.line == right.location.line && left.location.file == right.location.file &&
-           group(left.field) == group(right.field);
+    if (group(left.field) != group(right.field) || left.order != right.order) return false;
+    if (left.location.line == right.location.line && left.location.file == right.location.file) return true;
+    const Reads& reads = reads_.at(right.field);
+    return std::none_of(result_.statements.back().begin(), result_.statements.back().end(),
+                        [&](std::size_t i) {
+                          return reads.bare.contains(field_of(i)) || reads.slopes.contains(field_of(i));
+                        });
   }
 
   const std::string& group(const std::string& name) const {

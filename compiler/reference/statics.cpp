@@ -21,6 +21,12 @@ Static mapped(const Static& a, const F& f) {
   return combined(a, a, [&](double x, double) { return f(x); });
 }
 
+double sum(double x, double y) { return x + y; }
+
+/// The part of where(c, a, b) that a gives, and the one that b gives.
+double chosen(double condition, double value) { return condition != 0 ? value : 0; }
+double left_out(double condition, double value) { return condition != 0 ? 0 : value; }
+
 Static times(const Static& a, const Static& b) {
   return combined(a, b, [](double x, double y) { return x * y; });
 }
@@ -183,17 +189,27 @@ Static Statics::surface(const std::vector<Static>& by_count) const {
 Static Statics::function(const ir::Node& node) const {
   if (node.name == "tangent") return tangent(node.args.at(0));
   const Static first = evaluate(node.args.at(0));
+  if (node.name == "where") {
+    const Static then = evaluate(node.args.at(1)), otherwise = evaluate(node.args.at(2));
+    return combined(combined(first, then, chosen), combined(first, otherwise, left_out), sum);
+  }
   if (node.name == "sqrt") return mapped(first, [](double x) { return std::sqrt(x); });
   if (node.name == "exp") return mapped(first, [](double x) { return std::exp(x); });
   if (node.name == "log") return mapped(first, [](double x) { return std::log(x); });
   if (node.name == "sin") return mapped(first, [](double x) { return std::sin(x); });
   if (node.name == "cos") return mapped(first, [](double x) { return std::cos(x); });
+  if (node.name == "tan") return mapped(first, [](double x) { return std::tan(x); });
+  if (node.name == "tanh") return mapped(first, [](double x) { return std::tanh(x); });
   if (node.name == "abs") return mapped(first, [](double x) { return std::fabs(x); });
   if (node.args.size() == 2) {
     const Static second = evaluate(node.args[1]);
     if (node.name == "pow") return combined(first, second, [](double x, double y) { return std::pow(x, y); });
     if (node.name == "min") return combined(first, second, [](double x, double y) { return std::min(x, y); });
     if (node.name == "max") return combined(first, second, [](double x, double y) { return std::max(x, y); });
+    if (node.name == "less")
+      return combined(first, second, [](double x, double y) { return x < y ? 1.0 : 0.0; });
+    if (node.name == "less_equal")
+      return combined(first, second, [](double x, double y) { return x <= y ? 1.0 : 0.0; });
   }
   throw InternalError("the reference does not know the function " + node.name);
 }

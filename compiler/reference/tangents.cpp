@@ -131,11 +131,20 @@ Static Statics::tangent_of_average(const ir::Node& node) const {
 Static Statics::tangent_of_function(const ir::Node& node) const {
   const Static x = evaluate(node.args.at(0)), change = tangent(node.args.at(0));
   const auto by = [&](const auto& slope) { return slope_times(change, combined(x, x, slope)); };
-  if (node.name == "sqrt") return by([](double v, double) { return 0.5 / std::sqrt(v); });
+  if (node.name == "less" || node.name == "less_equal") return {};
+  if (node.name == "where") {
+    const auto chosen = [](double c, double value) { return c != 0 ? value : 0; };
+    const auto left_out = [](double c, double value) { return c != 0 ? 0 : value; };
+    return combined(combined(x, tangent(node.args.at(1)), chosen),
+                    combined(x, tangent(node.args.at(2)), left_out), sum);
+  }
+  if (node.name == "sqrt") return by([](double v, double) { return v == 0 ? 0 : 0.5 / std::sqrt(v); });
   if (node.name == "exp") return by([](double v, double) { return std::exp(v); });
   if (node.name == "log") return by([](double v, double) { return 1 / v; });
   if (node.name == "sin") return by([](double v, double) { return std::cos(v); });
   if (node.name == "cos") return by([](double v, double) { return -std::sin(v); });
+  if (node.name == "tan") return by([](double v, double) { return 1 + std::tan(v) * std::tan(v); });
+  if (node.name == "tanh") return by([](double v, double) { return 1 - std::tanh(v) * std::tanh(v); });
   if (node.name == "abs") return by([](double v, double) { return v > 0 ? 1.0 : v < 0 ? -1.0 : 0.0; });
   if (node.args.size() == 2) {
     const Static y = evaluate(node.args[1]), second = tangent(node.args[1]);
@@ -144,7 +153,7 @@ Static Statics::tangent_of_function(const ir::Node& node) const {
                       slope_times(second, combined(x, y, slope_y)), sum);
     };
     if (node.name == "pow") {
-      return both([](double a, double b) { return b * std::pow(a, b - 1); },
+      return both([](double a, double b) { return a == 0 && b < 1 ? 0 : b * std::pow(a, b - 1); },
                   [](double a, double b) { return std::pow(a, b) * std::log(a); });
     }
     const auto least = [](double a, double b) { return b < a ? 0.0 : 1.0; };

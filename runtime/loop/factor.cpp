@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "compiler/error.hpp"
+#include "compiler/ir/real_functions.hpp"
 
 namespace ondula::loop {
 namespace {
@@ -58,6 +59,14 @@ double source_factor(ir::Expr factor, const ir::Symbols& symbols, const PaddedMo
     }
     case ir::Kind::parameter:
       return model.at(factor->name, index);
+    case ir::Kind::function: {
+      const auto argument = [&](std::size_t j) {
+        return source_factor(factor->args[j], symbols, model, index, surfaces);
+      };
+      if (factor->name == "where") return argument(argument(0) != 0 ? 1 : 2);
+      const std::size_t count = factor->args.size();
+      return ir::real_function(factor->name, count).value(argument(0), count > 1 ? argument(1) : 0);
+    }
     default:
       return ir::scalar_value(factor, symbols);
   }

@@ -106,9 +106,10 @@ class Writer {
       case Kind::surface:
         return surface(e, at);
       case Kind::function:
+        if (e->name == "where") return push({.op = TapeOp::choose, .args = written(e->args, at)});
         return push({.op = TapeOp::function,
                      .args = written(e->args, at),
-                     .function = &real_function(e->name, e->args.size())});
+                     .function = &ir::real_function(e->name, e->args.size())});
       default:
         throw InternalError("cannot evaluate or differentiate " + ir::text(e));
     }

@@ -163,6 +163,12 @@ void TapeRun::combine(const TapeStep& step, double* out) const {
     case TapeOp::function:
       for (std::size_t k = 0; k < count_; ++k) out[k] = step.function->value(x[k], y[k]);
       return;
+    case TapeOp::choose: {
+      const double* otherwise = value(step.args[2]);
+      y = value(step.args[1]);
+      for (std::size_t k = 0; k < count_; ++k) out[k] = x[k] != 0 ? y[k] : otherwise[k];
+      return;
+    }
     case TapeOp::mean: {
       std::fill(out, out + count_, 0.0);
       for (const std::size_t arg : step.args) {
@@ -223,6 +229,9 @@ void TapeRun::put_slopes(const TapeStep& step, const double* out, std::size_t j)
       return;
     case TapeOp::select:
       select_slopes(step, j);
+      return;
+    case TapeOp::choose:
+      for (std::size_t k = 0; k < count_; ++k) slope_[k] = j == 0 ? 0 : (x[k] != 0) == (j == 1) ? 1 : 0;
       return;
     case TapeOp::mean: {
       const auto nodes = static_cast<double>(step.args.size());
