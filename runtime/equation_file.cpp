@@ -17,6 +17,7 @@
 #include <optional>
 #include <set>
 
+#include "compiler/dsl/dsl.hpp"
 #include "compiler/error.hpp"
 #include "equations/equations.hpp"
 #include "runtime/equation_examination.hpp"
@@ -70,6 +71,12 @@ void check_text(const std::string& path, const std::string& text) {
 }
 
 std::string hash(const std::string& text) { return jit::hash_hex(std::as_bytes(std::span(text))); }
+
+/// Objects of the language that nothing but equations' files calls: named here, so that a program that links
+/// the static library has them.
+[[gnu::used]] dsl::Tensor (*const with_functions)(const dsl::Located&) = &dsl::sqrt;
+[[gnu::used]] dsl::Tensor (*const with_stiffness)(const dsl::Stiffness&,
+                                                  const dsl::Located&) = &dsl::contract;
 
 /// Where a name of Ondula's is found: in whatever this function is linked into.
 void* own_library() {

@@ -120,8 +120,13 @@ void check_equation(const CheckCommand& command) {
   for (const int dims : dimensions(command, settings.definition)) {
     const CheckCase test(settings, dims);
     if (!test.surface_refusal().empty()) {
-      refused.push_back({{"dims", dims}, {"reason", test.surface_refusal()}});
-      if (table) fmt::print("{}-D  with a rigid wall: no free surface: {}\n", dims, test.surface_refusal());
+      const bool wall = test.wall_refusal().empty();
+      const std::string why = wall ? test.surface_refusal()
+                                   : fmt::format("{}; no gradient beside a wall: {}", test.surface_refusal(),
+                                                 test.wall_refusal());
+      refused.push_back({{"dims", dims}, {"reason", why}});
+      if (table)
+        fmt::print("{}-D  with {}: no free surface: {}\n", dims, wall ? "a rigid wall" : "layers alone", why);
     }
     for (const auto& part : {check_derivatives, check_step}) {
       for (const CheckLine& line : part(test)) {

@@ -39,6 +39,16 @@ Grid make_grid(int dims) {
   return grid;
 }
 
+/// Why there is no gradient beside a rigid wall; empty where there is one, or none at all.
+std::string no_wall(const CheckSettings& settings, const std::vector<std::string>& axes) {
+  try {
+    return passes::compile_adjoint(settings.definition, {axes, settings.order, false, false})
+        .adjoint.no_mirror;
+  } catch (const UserError&) {
+    return "";  // the checks of derivatives will say it
+  }
+}
+
 }  // namespace
 
 CheckCase::CheckCase(const CheckSettings& settings, int dims)
@@ -49,7 +59,10 @@ CheckCase::CheckCase(const CheckSettings& settings, int dims)
     if (field.strip_axis < 0) fields_.push_back(field);
   }
   surface_refusal_ = compilation.physical.no_surface;
-  if (!surface_refusal_.empty()) grid_.faces[0][0] = {FaceKind::rigid, 0};
+  if (!surface_refusal_.empty()) {
+    wall_refusal_ = no_wall(settings, grid_.axes);
+    grid_.faces[0][0] = wall_refusal_.empty() ? Face{FaceKind::rigid, 0} : Face{FaceKind::absorbing, 6};
+  }
   choose_models(compilation.physical);
   PropagatorOptions first;
   first.dt = 1e-3;

@@ -58,8 +58,10 @@ class CheckCase {
   const Models& models() const { return models_; }
   double typical(const std::string& parameter) const { return typical_.at(parameter); }
   double limit() const { return limit_; }
-  /// Why a rigid wall stands in the free surface's place; empty where none does.
+  /// Why a rigid wall, or a layer, stands in the free surface's place; empty where neither does.
   const std::string& surface_refusal() const { return surface_refusal_; }
+  /// Why it is a layer: what gradients beside a wall lack.
+  const std::string& wall_refusal() const { return wall_refusal_; }
   std::size_t nodes() const;
   /// `count` values between -1 and 1, the same in every run of the program.
   std::vector<double> noise(std::size_t count, unsigned seed) const;
@@ -74,7 +76,7 @@ class CheckCase {
   Grid grid_;
   EquationFacts facts_;
   std::vector<ir::Field> fields_;
-  std::string surface_refusal_;
+  std::string surface_refusal_, wall_refusal_;
   std::map<std::string, double> typical_;
   Models models_;
   std::vector<Shot> shots_;

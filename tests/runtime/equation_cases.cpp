@@ -102,7 +102,7 @@ std::vector<std::vector<double>> run(const EquationDefinition& equation) {
 
 }  // namespace
 
-TEST_CASE("F1, F2 on a user's file: awkward names and keywords give the numbers of plain ones") {
+TEST_CASE("F1, F2: on a user's file, awkward names and keywords give the numbers of plain ones") {
   ONDULA_NEEDS_CLANG();
   const Desk desk;
   const auto loaded = desk.load(coupled("plain", {"speed", "pull", "p", "q", "o"}) +
@@ -117,7 +117,7 @@ TEST_CASE("F1, F2 on a user's file: awkward names and keywords give the numbers 
   }
 }
 
-TEST_CASE("F2 on a user's file: what is no name is refused at the author's line and column") {
+TEST_CASE("F2: on a user's file, what is no name is refused at the author's line and column") {
   ONDULA_NEEDS_CLANG();
   const Desk desk;
   for (const char* name : {"__x", "x_", "\u03bb", "u-v"}) {
@@ -127,7 +127,7 @@ TEST_CASE("F2 on a user's file: what is no name is refused at the author's line 
   }
 }
 
-TEST_CASE("F3, F7, F8 on a user's file: its kernels are those of the same text linked in") {
+TEST_CASE("F3, F7, F8: on a user's file, its kernels are those of the same text linked in") {
   ONDULA_NEEDS_CLANG();
   const Desk desk;
   const auto loaded = desk.load(built_in());
@@ -147,7 +147,7 @@ TEST_CASE("F3, F7, F8 on a user's file: its kernels are those of the same text l
   }
 }
 
-TEST_CASE("F4 on a user's file: div(b grad p), orders 2 to 16: kernels equal the reference") {
+TEST_CASE("F4: on a user's file, div(b grad p), orders 2 to 16: kernels equal the reference") {
   ONDULA_NEEDS_CLANG();
   const Desk desk;
   const auto loaded = desk.load(
@@ -172,7 +172,7 @@ TEST_CASE("F4 on a user's file: div(b grad p), orders 2 to 16: kernels equal the
   MESSAGE(fmt::format("host - reference at most {:.1e}", worst));
 }
 
-TEST_CASE("F5 on a user's file: a level beyond what is kept is the language's to refuse") {
+TEST_CASE("F5: on a user's file, a level beyond what is kept is the language's to refuse") {
   ONDULA_NEEDS_CLANG();
   const Desk desk;
   const auto loaded = desk.load(
@@ -185,7 +185,7 @@ TEST_CASE("F5 on a user's file: a level beyond what is kept is the language's to
       told, {"mine.cpp:5:", "equation heat", "the update of u reads a neighbour of what it writes in place"});
 }
 
-TEST_CASE("F6, F10 on a user's file: every folder, process and thread writes the same bytes") {
+TEST_CASE("F6, F10: on a user's file, every folder, process and thread writes the same bytes") {
   ONDULA_NEEDS_CLANG();
   const Desk desk;
   const std::string text = coupled("mine", {"speed", "pull", "p", "q", "o"});
@@ -214,7 +214,8 @@ TEST_CASE("F6, F10 on a user's file: every folder, process and thread writes the
   for (const std::string& own : all) CHECK(own == expected);
 }
 
-TEST_CASE("F12 on a user's file: a bad kernel's message gives the author's line, equation and saved source") {
+TEST_CASE(
+    "F12: on a user's file, a bad kernel's message gives the author's line, equation and saved source") {
   ONDULA_NEEDS_CLANG();
   const Desk desk;
   const auto loaded = desk.load(coupled("mine", {"speed", "pull", "p", "q", "o"}));

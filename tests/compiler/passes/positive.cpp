@@ -17,10 +17,10 @@ TEST_CASE("zeros: of what the elastic equation's signs allow") {
              minus = pool.constant(-2);
   const auto zeros = [&](Expr e) { return passes::zeros(program, e); };
   // Positive parameters, steps, their products, quotients, means and sums with what is 0 or more.
-  for (const Expr e :
-       {one, dt, vp, pool.product({dt, dt, vp, vp}), pool.quotient(dt, rho),
-        pool.quotient(vp, pool.product({rho, vp})), pool.average(rho, {1, 0, 0}),
-        pool.quotient(one, pool.average(rho, {1, 0, 0})), pool.sum({vp, mu}), pool.surface({vp, rho})}) {
+  for (const Expr e : {one, dt, vp, pool.product({dt, dt, vp, vp}), pool.quotient(dt, rho),
+                       pool.quotient(vp, pool.product({rho, vp})), pool.average(rho, {1, 0, 0}),
+                       pool.quotient(one, pool.average(rho, {1, 0, 0})), pool.sum({vp, mu}),
+                       pool.surface({vp, rho}), pool.function("sqrt", {vp}), pool.function("exp", {vs})}) {
     CAPTURE(ir::text(e, program.axes));
     CHECK(zeros(e) == Zeros::positive);
   }
@@ -33,7 +33,7 @@ TEST_CASE("zeros: of what the elastic equation's signs allow") {
   // The parameter itself, what may be negative, what divides by what may be 0.
   for (const Expr e : {vs, pool.constant(0), pool.constant(-1), pool.sum({vp, pool.product({minus, mu})}),
                        pool.quotient(one, vs), pool.quotient(one, mu), pool.product({vp, vs}),
-                       pool.function("sqrt", {vp}), pool.surface({vp, vs})}) {
+                       pool.function("sqrt", {vs}), pool.function("sin", {vp}), pool.surface({vp, vs})}) {
     CAPTURE(ir::text(e, program.axes));
     CHECK(zeros(e) == Zeros::unknown);
   }
