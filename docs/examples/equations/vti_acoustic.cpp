@@ -2,20 +2,20 @@
 // SPDX-License-Identifier: MIT
 #include <ondula/dsl.hpp>
 
-// Hooke's law of a transversely isotropic medium with a vertical axis, without shear stiffness (Alkhalifah 1998;
-// Duveneck, Milcik, Bakker and Perkins 2008, in velocities and stresses): with the strain rates
-// H = d_x v_x + d_y v_y and V = d_z v_z, and Thomsen's epsilon and delta,
+// Hooke's law of a transversely isotropic medium with a vertical axis, without shear stiffness (Alkhalifah
+// 1998; Duveneck, Milcik, Bakker and Perkins 2008, in velocities and stresses): with the strain rates H = d_x
+// v_x + d_y v_y and V = d_z v_z, and Thomsen's epsilon and delta,
 //
 //     c11 = c12 = rho vp^2 (1 + 2 epsilon),   c33 = rho vp^2,   c13 = c33 sqrt(1 + 2 delta),
 //     sh_t = c11 H + c13 V,   sv_t = c13 H + c33 V,
 //     rho v_x,t = d_x sh,   rho v_y,t = d_y sh,   rho v_z,t = d_z sv.
 //
 // The moduli are symmetric, so there is an energy, v.rho.v + s.c^-1.s; it is no energy where c11 c33 < c13^2,
-// that is epsilon < delta: there one of the waves grows, and such models are refused. Waves run with vp down and
-// with vp sqrt(1 + 2 epsilon) sideways. Besides them there is a slow wave, an artefact, with speed 0 along the
-// axes: keep sources where epsilon = delta. A source of sh is a volume that expands in all directions alike, and
-// feeds both stresses through the moduli: a stress that no strain can undo would push forever. A free surface
-// makes both stresses 0, which is exact where the uppermost rows are isotropic.
+// that is epsilon < delta: there one of the waves grows, and such models are refused. Waves run with vp down
+// and with vp sqrt(1 + 2 epsilon) sideways. Besides them there is a slow wave, an artefact, with speed 0
+// along the axes: keep sources where epsilon = delta. A source of sh is a volume that expands in all
+// directions alike, and feeds both stresses through the moduli: a stress that no strain can undo would push
+// forever. A free surface makes both stresses 0, which is exact where the uppermost rows are isotropic.
 EQUATION(vti_acoustic, "Acoustic, transversely isotropic with a vertical axis, in velocities and stresses") {
   auto vp = parameter("vp", "m/s", positive);
   auto rho = parameter("rho", "kg/m^3", positive);

@@ -116,7 +116,7 @@ std::array<std::pair<double, Wave>, 2> at_45_degrees(const Plane& c, double rho)
 TEST_CASE("users' equations: anisotropic media and Klein-Gordon's pass their own checks") {
   ONDULA_NEEDS_CLANG();
   const std::vector<std::pair<std::string, std::vector<std::string>>> cases = {
-      {"vti_acoustic", {"1", "2", "3"}},
+      {"vti_acoustic", {"2", "3"}},
       {"elastic_vti", {"2", "3"}},
       {"elastic_orthorhombic", {"2", "3"}},
       {"acoustic_impedance", {"1", "2", "3"}},
