@@ -47,16 +47,16 @@ std::string operator_at(const Problem& p) {
 }
 
 bool tensors_involved(const Said& said) {
-  if (has(said.message, "Tensor")) return true;
+  if (has(said.message, "Tensor") || has(said.message, "'Condition'")) return true;
   return std::any_of(said.notes.begin(), said.notes.end(),
                      [](const Note& note) { return has(note.message, "'Tensor'"); });
 }
 
 const std::vector<std::string>& mathematics() {
   static const std::vector<std::string> names = {
-      "sqrt", "exp",   "log",  "sin",  "cos",   "tan",   "abs",  "min",   "max",  "pow",
-      "fabs", "fmin",  "fmax", "cbrt", "hypot", "exp2",  "log2", "log10", "asin", "acos",
-      "atan", "atan2", "sinh", "cosh", "tanh",  "floor", "ceil", "round", "clamp"};
+      "sqrt", "exp",  "log",   "sin",  "cos",  "tan",   "tanh", "abs",   "min",   "max",
+      "pow",  "fabs", "fmin",  "fmax", "cbrt", "hypot", "exp2", "log2",  "log10", "asin",
+      "acos", "atan", "atan2", "sinh", "cosh", "floor", "ceil", "round", "clamp"};
   return names;
 }
 
@@ -66,7 +66,7 @@ std::string dsl_name(const std::string& name) {
       {"fabs", "abs"}, {"fmin", "min"}, {"fmax", "max"}};
   if (const auto found = renamed.find(name); found != renamed.end()) return found->second;
   const auto& all = mathematics();
-  return std::find(all.begin(), all.begin() + 9, name) != all.begin() + 9 ? name : "";
+  return std::find(all.begin(), all.begin() + 10, name) != all.begin() + 10 ? name : "";
 }
 
 /// The cure of a power.
@@ -145,6 +145,13 @@ Maybe evolve_argument(const Problem& p) {
     return {};
   const std::string what = range_text(p), kind = kind_of(quoted(p.said->message)[0]);
   std::string found = kind;
+  const std::size_t equals = p.begin == 0 ? std::string::npos : p.line.find("==", p.begin - 1);
+  if (kind == "a comparison" && equals != std::string::npos) {
+    return Answer{"equals",
+                  fmt::format("== compares; an evolution is stated by =: write evolve({} = ...)",
+                              operand_before(p.line, equals).text),
+                  {{p.file, p.number, equals + 1, p.number, equals + 3, "="}}};
+  }
   if (kind == "a time derivative")
     found = fmt::format("no right side; write evolve({} = ...)", what.empty() ? "dt(...)" : what);
   const std::size_t sign = what.find('=');
@@ -321,6 +328,10 @@ Maybe operands(const Problem& p) {
 /// What an expression is not.
 Maybe nature(const Problem& p) {
   const std::string& message = p.said->message;
+  if (has(message, "'Condition' is not contextually convertible to 'bool'"))
+    return Answer{"operands",
+                  "a comparison of parameters is not known yet: write where(...) in place of if and ?:",
+                  {}};
   if (!has(message, "Tensor'")) return {};
   if (has(message, "does not provide a subscript operator"))
     return Answer{"operands", "an expression has no indices: an equation is stated for whole fields", {}};
@@ -367,6 +378,7 @@ std::string kind_of(const std::string& type) {
       plain.erase(at, std::string(part).size());
   if (plain == "Tensor" || plain == "Located" || plain == "value_type") return "an expression";
   if (plain == "TimeDerivative") return "a time derivative";
+  if (plain == "Condition") return "a comparison";
   if (plain == "EvolutionStatement") return "dt(...) = ...";
   if (plain == "ir::Sign" || plain == "Sign") return "any, nonnegative or positive";
   if (plain.starts_with("char[") || plain == "char *" || plain == "std::string" ||

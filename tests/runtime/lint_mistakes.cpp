@@ -64,7 +64,7 @@ TEST_CASE("wrong equation files, a corpus: lines that C++ rejects") {
         "32: any, nonnegative or positive is needed here, found a text [types]"},
        {"auto j = parameter(vp, \"m\");", "22: a text is needed here, found an expression [types]"},
        {"evolve(dt(u) == laplacian(u));",
-        "16: == compares; an evolution is stated by =: write evolve(dt(u) = ...) [equals]"},
+        "10: == compares; an evolution is stated by =: write evolve(dt(u) = ...) [equals]"},
        {"evolve(u = laplacian(u));",
         "10: evolve() takes dt(...) = ... or dtt(...) = ..., found an assignment to u [evolve]"},
        {"evolve(laplacian(u));",
@@ -74,24 +74,19 @@ TEST_CASE("wrong equation files, a corpus: lines that C++ rejects") {
         "[evolve]"},
        {"evolve();", "10: evolve(): expected 1 argument [arguments]"},
        {"evolve(dttt(u) = u);", "10: dttt is not declared; did you mean dtt? [name]"},
-       {"evolve(dt(dt(u)) = u);", "10: dt() cannot take a time derivative as its first argument [arguments]"},
-       {"evolve(dtt(u) = vp * dt(u));",
-        "22: dt() and dtt() stand alone left of the =, as in evolve(dt(u) = ...) [operands]"},
        {"evolve(dtt(u) + dt(u) = vp);",
-        "17: dt() and dtt() stand alone left of the =, as in evolve(dt(u) = ...) [operands]"},
+        "10: evolve() takes dt(...) = ... or dtt(...) = ..., found an assignment to dt(u) [evolve]"},
        {"evolve(vp * dtt(u) = u);",
-        "13: dt() and dtt() stand alone left of the =, as in evolve(dt(u) = ...) [operands]"},
+        "10: evolve() takes dt(...) = ... or dtt(...) = ..., found an assignment to dtt(u) [evolve]"},
        {"auto k = \"vp\" * u;", "17: * cannot take a text and an expression [operands]"},
        {"auto l = u^2;", "13: ^ is C++'s exclusive or, not a power: write sq(u) [power]"},
        {"auto m = 2 * vp^2 * u;", "18: ^ is C++'s exclusive or, not a power: write sq(vp) [power]"},
        {"auto n = vp**2;", "15: ** is no operator of C++: write sq(vp) [power]"},
-       {"auto o = pow(vp, 2);", "12: there is no pow(): write sq(vp) [std-math]"},
        {"auto p = (u + vp)^-1;", "20: ^ is C++'s exclusive or, not a power: write 1/(u + vp) [power]"},
-       {"auto q = vp > 2 ? vp : u;", "15: > cannot take an expression and a number [operands]"},
+       {"auto q = vp > 2 ? vp : u;",
+        "12: a comparison of parameters is not known yet: write where(...) in place of if and ?: [operands]"},
        {"if (vp) return;",
         "7: an expression is neither true nor false: no if and no ?: can ask for its value [operands]"},
-       {"auto r = u[0];",
-        "13: an expression has no indices: an equation is stated for whole fields [operands]"},
        {"auto s = u(1);",
         "12: an expression is no function: is a * missing before the parenthesis? [operands]"},
        {"u += vp;", "5: += is not for expressions: write u = u + ... [operands]"},
@@ -106,9 +101,9 @@ TEST_CASE("wrong equation files, a corpus: lines that C++ rejects") {
         "13: M_PI is no name of C++: write std::numbers::pi, with #include <numbers> [name]"},
        {"return u;", "3: the body of an EQUATION returns nothing: state evolve(dt(...) = ...) [return]"},
        {"auto ab = std::sqrt(vp);",
-        "18: std::sqrt() of a number needs #include <cmath>; of an expression write sqrt(vp), without std:: "
+        "13: std::sqrt() of a number needs #include <cmath>; of an expression write sqrt(vp), without std:: "
         "[std-math]"},
-       {"auto ac = (u + vp;", "20: expected ')' to match this '(' at 6:13 [compiler]"}});
+       {"auto ac = (u + vp;", "20: expected ')' to match this '(' at 5:13 [compiler]"}});
 }
 
 TEST_CASE("wrong equation files, a corpus: mathematics of std, and what headers reject") {
@@ -124,7 +119,7 @@ TEST_CASE("wrong equation files, a corpus: mathematics of std, and what headers 
                {"auto d = std::max(vp, vp);",
                 "17: std::max() takes numbers, not expressions: write max(...), without std:: [std-math]"},
                {"auto e = std::tanh(vp);",
-                "12: std::tanh() takes numbers, not expressions: the language has no tanh() [std-math]"},
+                "12: std::tanh() takes numbers, not expressions: write tanh(vp), without std:: [std-math]"},
                {"auto f = std::fabs(vp);",
                 "12: std::fabs() takes numbers, not expressions: write abs(vp), without std:: [std-math]"},
                {"std::cout << vp;", "13: << cannot take an ostream and an expression [operands]"}});
@@ -132,9 +127,7 @@ TEST_CASE("wrong equation files, a corpus: mathematics of std, and what headers 
       "  std::vector<ondula::dsl::Tensor> all = {u, vp};\n  std::sort(all.begin(), all.end());\n",
       "#include <algorithm>\n"));
   REQUIRE(sorted.findings.size() == 1);
-  CHECK(told(sorted.findings)[0] ==
-        "7:8: std::sort fails within <predefined_ops.h>: invalid operands to binary expression "
-        "('ondula::dsl::Tensor' and 'ondula::dsl::Tensor') [compiler]");
+  CHECK(told(sorted.findings)[0] == "7:8: a number is needed here, found a comparison [types]");
 }
 
 /// A whole file, the first line of what is said, and the program's status.
