@@ -239,6 +239,9 @@ int ChainText::function(Expr e, const ir::HalfCells& at) {
   step.args = written(e->args, at);
   std::vector<std::string> args;
   for (const int arg : step.args) args.push_back(name(arg));
+  if (e->name == "where") return push(step, fmt::format("{} != 0 ? {} : {}", args[0], args[1], args[2]));
+  if (e->name == "less") return push(step, fmt::format("{} < {} ? 1.0 : 0.0", args[0], args[1]));
+  if (e->name == "less_equal") return push(step, fmt::format("{} <= {} ? 1.0 : 0.0", args[0], args[1]));
   const std::string call = e->name == "inverse_or_zero" ? e->name : "std::" + e->name;
   return push(step, fmt::format("{}({})", call, fmt::join(args, ", ")));
 }
@@ -258,11 +261,16 @@ std::string ChainText::slope_of_function(const Step& step, std::size_t j) const 
   const std::string& x = name(step.args[0]);
   const std::string& y = name(step.args.back());
   if (step.detail == "inverse_or_zero") return fmt::format("-{0} * {0}", step.name);
-  if (step.detail == "sqrt") return "0.5 / " + step.name;
+  if (step.detail == "sqrt") return fmt::format("{0} == 0 ? 0.0 : 0.5 / {0}", step.name);
   if (step.detail == "exp") return step.name;
   if (step.detail == "log") return "1 / " + x;
   if (step.detail == "sin") return fmt::format("std::cos({})", x);
   if (step.detail == "cos") return fmt::format("-std::sin({})", x);
+  if (step.detail == "tan") return fmt::format("1 + {0} * {0}", step.name);
+  if (step.detail == "tanh") return fmt::format("1 - {0} * {0}", step.name);
+  if (step.detail == "less" || step.detail == "less_equal") return "0.0";
+  if (step.detail == "where")
+    return j == 0 ? "0.0" : fmt::format("{} != 0 ? {}", x, j == 1 ? "1.0 : 0.0" : "0.0 : 1.0");
   if (step.detail == "abs") return fmt::format("{0} > 0 ? 1.0 : {0} < 0 ? -1.0 : 0.0", x);
   if (step.detail == "min") return fmt::format("{} < {} ? {}", y, x, j == 0 ? "0.0 : 1.0" : "1.0 : 0.0");
   if (step.detail == "max") return fmt::format("{} < {} ? {}", x, y, j == 0 ? "0.0 : 1.0" : "1.0 : 0.0");

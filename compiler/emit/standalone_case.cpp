@@ -62,6 +62,12 @@ void choose_sources(const ir::Program& program, const ir::Extents& node, Standal
   for (std::size_t o = 0; o < program.operations.size(); ++o) {
     const auto* injection = std::get_if<ir::Injection>(&program.operations[o]);
     if (injection == nullptr) continue;
+    if (injection->source != injection->field) {
+      throw UserError(fmt::format(
+          "generate: the source of {} feeds {} too; standalone sources know sources that feed their "
+          "own field alone",
+          injection->source, injection->field));
+    }
     const ir::Field& field = program.field(injection->field);
     if (!seen.insert(field.group).second) continue;
     // A force moves as much as a moment does over a few hundred metres.

@@ -188,7 +188,12 @@ class Discretizer {
         return;
       }
     } else if (inner->kind == Kind::source) {
-      parts.sources.emplace_back(inner->name, coefficient);
+      const auto known = std::find_if(parts.sources.begin(), parts.sources.end(),
+                                      [&](const auto& source) { return source.first == inner->name; });
+      if (known == parts.sources.end())
+        parts.sources.emplace_back(inner->name, coefficient);
+      else
+        known->second = pool_.sum({known->second, coefficient});
       return;
     } else if (ir::is_rate(inner)) {
       parts.rates.push_back(coefficient);

@@ -250,4 +250,36 @@ TEST_CASE("`ondula generate`: a gradient without a step back, and neither, with 
   CHECK(read_file(blocked.path() / "x/README.md").find("has no gradient") != std::string::npos);
 }
 
+TEST_CASE("`ondula generate`: functions of parameters, and the chain rule through each of them") {
+  TemporaryDirectory directory;
+  std::ofstream(directory.path() / "mine.cpp")
+      << "#include <ondula/dsl.hpp>\n\nEQUATION(mine, \"a speed of many functions\") {\n"
+         "  auto vp = parameter(\"vp\", \"m/s\", positive);\n"
+         "  auto vs = parameter(\"vs\", \"m/s\", nonnegative);\n"
+         "  auto u = scalar(\"u\", \"Pa\");\n  auto a = vs / vp;\n"
+         "  auto soft = exp(-a) * abs(sin(0.3 + a)) + sq(cos(a)) + tan(a / 4) + tanh(a);\n"
+         "  auto stiff = sqrt(a) + pow(a + 1, 0.7) + max(a, 0.1) + log(2 + min(a, 2));\n"
+         "  auto share = where(a < 0.2 || a >= 0.3, 0.9 + a, 1.1 - a);\n"
+         "  evolve(dtt(u) = sq(vp) * share * (div(grad(u) / soft) + 0.1 * stiff * laplacian(u) + "
+         "source(u)));\n}\n";
+  const Outcome made =
+      run_program({"generate", (directory.path() / "mine.cpp").string(), "--dims", "2", "--order", "4",
+                   "--dtype", "float64", "-o", (directory.path() / "x").string()});
+  INFO(made.err);
+  REQUIRE(made.status == 0);
+  const bool passed = shell(directory.path() / "x", strict_compiler + "-o example *.cpp && ./example") == 0;
+  const std::string output = read_file(directory.path() / "x/output.txt");
+  INFO(output);
+  CHECK(passed);
+  CHECK(output.find("gradient against differences") != std::string::npos);
+}
+
+TEST_CASE("`ondula generate`: a source that feeds two fields is refused with the reason") {
+  TemporaryDirectory directory;
+  const Outcome outcome = run_program({"generate", "docs/examples/equations/vti_acoustic.cpp", "--dims", "2",
+                                       "-o", (directory.path() / "x").string()});
+  CHECK(outcome.status == 2);
+  CHECK(outcome.err.find("the source of sh feeds sv too") != std::string::npos);
+}
+
 }  // namespace ondula::test

@@ -248,4 +248,27 @@ TEST_CASE("speeds: in m/s") {
   check_refused(speed_in_pascal(), {"a speed has unit [m^2/s^2], needed is [m/s]"});
 }
 
+EQUATION(fed_twice, "one source, in two terms and two fields") {
+  auto k = parameter("k", "Pa");
+  auto rho = parameter("rho", "kg/m^3");
+  auto v = vector("v", "m/s");
+  auto a = scalar("a", "Pa");
+  auto b = scalar("b", "Pa");
+  evolve(dt(v) = grad(a + b) / rho);
+  evolve(dt(a) = k * (div(v) + source(a)) + rho * source(a));
+  evolve(dt(b) = k * (div(v) + source(a)));
+}
+
+TEST_CASE(
+    "sources: what one feeds a field in several terms is one injection; others' fields take their own") {
+  const ir::Program program = passes::discretize_time(passes::check(fed_twice().instantiate({"z"})), 4);
+  std::string found;
+  for (const ir::Operation& operation : program.operations) {
+    if (const auto* injection = std::get_if<ir::Injection>(&operation))
+      found +=
+          injection->source + " to " + injection->field + ": " + ir::text(injection->factor, {"z"}) + "\n";
+  }
+  CHECK(found == "a to a: dt*(k + rho)\na to b: dt*k\n");
+}
+
 }  // namespace ondula::test

@@ -21,10 +21,13 @@ struct Case {
   int dims;
 };
 
-constexpr std::array<Case, 6> cases = {{{"damped_wave", 2},
+constexpr std::array<Case, 9> cases = {{{"damped_wave", 2},
                                         {"viscoacoustic", 1},
                                         {"viscoacoustic", 2},
                                         {"viscoelastic", 2},
+                                        {"vti_acoustic", 2},
+                                        {"elastic_vti", 2},
+                                        {"elastic_orthorhombic", 3},
                                         {"maxwell_tm", 2},
                                         {"maxwell", 3}}};
 

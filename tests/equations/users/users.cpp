@@ -97,10 +97,13 @@ Complex measured(const Box& box, const Mode& mode, double share, std::int64_t st
 }
 
 Problem user_problem(const std::string& name, int dims, std::int64_t steps) {
-  static const std::map<std::string, double> usual = {
-      {"vp", 2500},       {"vs", 1200},   {"rho", 2000},   {"eta", 30},    {"tau1", 0.2},
-      {"tau2", 0.1},      {"t1", 0.03},   {"t2", 0.004},   {"tau_p", 0.2}, {"tau_s", 0.1},
-      {"epsilon", 4e-11}, {"mu", 1.3e-6}, {"sigma", 1e-4}, {"t", 0.01}};
+  std::map<std::string, double> usual = {
+      {"vp", 2500},       {"vs", 1200},   {"rho", 2000},   {"eta", 30},     {"tau1", 0.2},
+      {"tau2", 0.1},      {"t1", 0.03},   {"t2", 0.004},   {"tau_p", 0.2},  {"tau_s", 0.1},
+      {"epsilon", 4e-11}, {"mu", 1.3e-6}, {"sigma", 1e-4}, {"t", 0.01},     {"delta", 0.05},
+      {"gamma", 0.1},     {"c11", 3e10},  {"c22", 3.2e10}, {"c33", 2.5e10}, {"c44", 6e9},
+      {"c55", 7e9},       {"c66", 8e9},   {"c12", 9e9},    {"c13", 8e9},    {"c23", 7e9}};
+  if (name.find("vti") != std::string::npos) usual.insert_or_assign("epsilon", 0.2);
   Setting setting;
   setting.dims = dims;
   setting.steps = steps;
@@ -108,8 +111,10 @@ Problem user_problem(const std::string& name, int dims, std::int64_t steps) {
   p.equation = user_equation(name);
   p.models.clear();
   const bool surface = name == "damped_wave" || name == "viscoacoustic";
-  p.grid.faces[0][0] = {surface ? FaceKind::free_surface : FaceKind::rigid, 0};
-  p.grid.faces.back()[1] = {FaceKind::rigid, 0};
+  // Stresses of anisotropic media have no adjoint beside walls.
+  const Face wall = name.starts_with("elastic_") ? Face{FaceKind::absorbing, 5} : Face{FaceKind::rigid, 0};
+  p.grid.faces[0][0] = surface ? Face{FaceKind::free_surface, 0} : wall;
+  p.grid.faces.back()[1] = wall;
   Random random(31);
   const EquationFacts names = facts(p.equation, p.grid.axes);
   for (const std::string& parameter : names.parameters) {

@@ -46,9 +46,9 @@ double wavenumber(const Box& box);
 Complex measured(const Box& box, const Mode& mode, double share, std::int64_t steps,
                  double* distance = nullptr);
 
-/// A small random problem of a user's equation: models within 15 % of usual values, layers, a wall and where
-/// the equation has one a free surface, sources and receivers on every field that takes one, off the nodes,
-/// a step of 0.8 of the limit.
+/// A small random problem of a user's equation: models within 15 % of usual values, layers, where the
+/// equation has them a wall and a free surface, sources and receivers on every field that takes one, off the
+/// nodes, a step of 0.8 of the limit.
 Problem user_problem(const std::string& name, int dims, std::int64_t steps = 40);
 
 /// A root of `f` beside `near`, by Newton's method with numerical derivatives.
