@@ -25,6 +25,7 @@ struct AxisName {
   std::source_location where;
   AxisName(const char* n, std::source_location w = std::source_location::current())  // NOLINT
       : name(n), where(w) {}
+  AxisName(int) = delete;  // v[0] would be a null text
   AxisName(std::string n, std::source_location w = std::source_location::current())  // NOLINT
       : name(std::move(n)), where(w) {}
 };

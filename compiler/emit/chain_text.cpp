@@ -11,6 +11,7 @@
 
 #include "compiler/emit/nodal_text.hpp"
 #include "compiler/error.hpp"
+#include "compiler/ir/ratios.hpp"
 #include "compiler/passes/names.hpp"
 
 namespace ondula::emit {
@@ -18,8 +19,6 @@ namespace {
 
 using ir::Expr;
 using ir::Kind;
-
-bool steady(Expr e) { return !ir::contains(e, Kind::parameter); }
 
 /// In parentheses, for use as an operand.
 std::string steady_text(Expr e) {
@@ -29,43 +28,6 @@ std::string steady_text(Expr e) {
   const std::string text = nodal_text(e, none, "");
   const bool simple = text.find(' ') == std::string::npos && !text.starts_with('-');
   return simple ? text : "(" + text + ")";
-}
-
-/// c/e with c free of parameters.
-struct Ratio {
-  std::vector<Expr> above;  // factors of c
-  Expr below;               // e, null for 1
-};
-
-std::optional<Ratio> ratio_of(Expr e) {
-  if (steady(e)) return Ratio{{e}, {}};
-  if (e->kind == Kind::quotient && steady(e->args[0])) return Ratio{{e->args[0]}, e->args[1]};
-  if (e->kind != Kind::product) return {};
-  Ratio result;
-  for (const Expr factor : e->args) {
-    if (steady(factor)) {
-      result.above.push_back(factor);
-      continue;
-    }
-    if (factor->kind != Kind::quotient || !steady(factor->args[0]) || result.below) return {};
-    result.above.push_back(factor->args[0]);
-    result.below = factor->args[1];
-  }
-  return result;
-}
-
-/// The terms of a denominator that is a sum of ratios; empty for any other. On its own 1/e would be infinite
-/// where e = 0, and the derivative lost.
-std::vector<Ratio> ratios_of(Expr denominator) {
-  std::vector<Ratio> result;
-  const bool sum = denominator->kind == Kind::sum;
-  for (const Expr term : sum ? denominator->args : std::vector<Expr>{denominator}) {
-    const std::optional<Ratio> ratio = ratio_of(term);
-    if (!ratio) return {};
-    result.push_back(*ratio);
-  }
-  const bool any = std::any_of(result.begin(), result.end(), [](const Ratio& r) { return bool(r.below); });
-  return any ? result : std::vector<Ratio>{};
 }
 
 /// Whether `text` has `name` as a word.
@@ -114,7 +76,7 @@ int ChainText::write(Expr e, const ir::HalfCells& at) {
   const auto found = written_.find(key);
   if (found != written_.end()) return found->second;
   // What surfaces choose is never steady: which entry it is depends on the node.
-  const bool text = steady(e) && !ir::contains(e, Kind::surface) && !ir::contains(e, Kind::function);
+  const bool text = ir::is_steady(e) && !ir::contains(e, Kind::surface) && !ir::contains(e, Kind::function);
   const int step = text ? plain(steady_text(e)) : fresh(e, at);
   written_[key] = step;
   return step;
@@ -179,7 +141,7 @@ int ChainText::parameter(const std::string& name, const ir::HalfCells& at) {
 }
 
 int ChainText::quotient(Expr e, const ir::HalfCells& at) {
-  const std::vector<Ratio> ratios = ratios_of(e->args[1]);
+  const std::vector<ir::Ratio> ratios = ir::ratios_of(e->args[1]);
   Step step;
   if (ratios.empty()) {
     step.op = Op::divide;
@@ -187,7 +149,7 @@ int ChainText::quotient(Expr e, const ir::HalfCells& at) {
     return push(step, fmt::format("{} / {}", name(step.args[0]), name(step.args[1])));
   }
   step.op = Op::parallel;
-  for (const Ratio& ratio : ratios) {
+  for (const ir::Ratio& ratio : ratios) {
     std::vector<std::string> factors;
     for (const Expr factor : ratio.above) factors.push_back(steady_text(factor));
     const std::string above = fmt::format("{}", fmt::join(factors, " * "));

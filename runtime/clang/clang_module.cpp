@@ -2,26 +2,11 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/clang/clang_module.h"
 
-#include <clang/Basic/DiagnosticIDs.h>
-#include <clang/Basic/DiagnosticOptions.h>
-#include <clang/CodeGen/CodeGenAction.h>
-#include <clang/Format/Format.h>
-#include <clang/Frontend/CompilerInstance.h>
-#include <clang/Frontend/CompilerInvocation.h>
-#include <clang/Frontend/FrontendOptions.h>
-#include <clang/Frontend/TextDiagnosticPrinter.h>
 #include <llvm-c/Core.h>
 #include <llvm/Support/CommandLine.h>
-#include <llvm/Support/MemoryBuffer.h>
-#include <llvm/Support/VirtualFileSystem.h>
-#include <llvm/Support/raw_ostream.h>
-#include <llvm/TargetParser/Host.h>
 
-#include <cstring>
-#include <memory>
 #include <mutex>
 #include <string>
-#include <vector>
 
 #include "runtime/clang/job.hpp"
 
@@ -63,74 +48,6 @@ class WithoutStrengthReduction {
   }
 };
 
-/// The request's arguments, "native" resolved. `host_cpu` keeps the resolved name alive.
-std::vector<const char*> resolve_arguments(const ondula_clang_request& request, std::string& host_cpu) {
-  std::vector<const char*> arguments(request.arguments, request.arguments + request.argument_count);
-  for (std::size_t i = 1; i < arguments.size(); ++i) {
-    if (std::strcmp(arguments[i - 1], "-tune-cpu") != 0 || std::strcmp(arguments[i], "native") != 0) continue;
-    host_cpu = llvm::sys::getHostCPUName().str();
-    arguments[i] = host_cpu.c_str();
-  }
-  return arguments;
-}
-
-bool compile(const ondula_clang_request& request, Output& output) {
-  llvm::raw_string_ostream log(output.log);
-  std::string host_cpu;
-  const std::vector<const char*> arguments = resolve_arguments(request, host_cpu);
-
-  llvm::IntrusiveRefCntPtr<clang::DiagnosticOptions> options(new clang::DiagnosticOptions);
-  clang::TextDiagnosticPrinter printer(log, options.get());  // for errors in the arguments
-  llvm::IntrusiveRefCntPtr<clang::DiagnosticsEngine> diagnostics(
-      new clang::DiagnosticsEngine(new clang::DiagnosticIDs, options, &printer, /*ShouldOwnClient=*/false));
-
-  auto invocation = std::make_shared<clang::CompilerInvocation>();
-  if (!clang::CompilerInvocation::CreateFromArgs(*invocation, arguments, *diagnostics)) return false;
-  const llvm::MemoryBufferRef text(llvm::StringRef(request.text, request.text_size), request.name);
-  auto& frontend = invocation->getFrontendOpts();
-  frontend.DisableFree = false;
-  frontend.Inputs.clear();
-  const clang::InputKind language(clang::Language::CXX);
-  // A file system without files: a text that includes something fails the same way on every machine.
-  const auto files = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
-  if (invocation->getLangOpts().Sanitize.empty()) {
-    frontend.Inputs.emplace_back(text, language);
-  } else {
-    // Which checks a function gets is asked of the main file's name, without looking whether there is a file.
-    files->addFile(request.name, 0, llvm::MemoryBuffer::getMemBuffer(text));
-    frontend.Inputs.emplace_back(request.name, language);
-  }
-
-  clang::CompilerInstance instance;
-  instance.setInvocation(invocation);
-  instance.createDiagnostics(new clang::TextDiagnosticPrinter(log, &invocation->getDiagnosticOpts()));
-  instance.createFileManager(files);
-  instance.setOutputStream(std::make_unique<llvm::raw_svector_ostream>(output.object));
-  instance.setVerboseOutputStream(log);
-  clang::EmitObjAction action;
-  return instance.ExecuteAction(action) && !instance.getDiagnostics().hasErrorOccurred() &&
-         !output.object.empty();
-}
-
-/// Lays `text` out; the order of includes stays.
-bool format(const ondula_clang_text& text, Output& output) {
-  clang::format::FormatStyle style = clang::format::getGoogleStyle(clang::format::FormatStyle::LK_Cpp);
-  style.ColumnLimit = 99;
-  style.DerivePointerAlignment = false;
-  style.BreakStringLiterals = false;
-  style.SortIncludes = clang::format::FormatStyle::SI_Never;
-  const llvm::StringRef code(text.text, text.text_size);
-  const clang::tooling::Range whole(0, static_cast<unsigned>(code.size()));
-  const auto changes = clang::format::reformat(style, code, whole, text.name);
-  auto changed = clang::tooling::applyAllReplacements(code, changes);
-  if (!changed) {
-    output.log = llvm::toString(changed.takeError());
-    return false;
-  }
-  output.object = *changed;
-  return true;
-}
-
 }  // namespace
 
 extern "C" {
@@ -150,12 +67,17 @@ __attribute__((visibility("default"))) const char* ondula_clang_version(void) {
 __attribute__((visibility("default"))) void ondula_clang_compile(const ondula_clang_request* request,
                                                                  ondula_clang_result* result) {
   const WithoutStrengthReduction plain_addresses;  // out here, since a fatal error jumps over what is inside
-  run_guarded(result, [request](Output& output) { return compile(*request, output); });
+  run_guarded(result, [request](Output& output) { return ondula::clang_module::compile(*request, output); });
+}
+
+__attribute__((visibility("default"))) void ondula_clang_build(const ondula_clang_program* program,
+                                                               ondula_clang_result* result) {
+  run_guarded(result, [program](Output& output) { return ondula::clang_module::build(*program, output); });
 }
 
 __attribute__((visibility("default"))) void ondula_clang_format(const ondula_clang_text* text,
                                                                 ondula_clang_result* result) {
-  run_guarded(result, [text](Output& output) { return format(*text, output); });
+  run_guarded(result, [text](Output& output) { return ondula::clang_module::format(*text, output); });
 }
 
 __attribute__((visibility("default"))) void ondula_clang_release(ondula_clang_result* result) {

@@ -1,86 +1,73 @@
-// What compiler and linter say of an author's file, with places. For the files that include Clang's headers.
+// What compiler and linter say of an author's file, with places.
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <clang/Basic/Diagnostic.h>
-#include <clang/Basic/LangOptions.h>
-#include <clang/Basic/SourceManager.h>
-#include <clang/Lex/Lexer.h>
-#include <llvm/Support/JSON.h>
-
-#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace clang {
 class ASTConsumer;
-}
+class CharSourceRange;
+class FixItHint;
+class LangOptions;
+class SourceLocation;
+class SourceManager;
+}  // namespace clang
 
 namespace ondula::clang_module {
 
-/// Everything said so far, as clang_module.h describes it.
+/// Lines and columns count from 1, columns in bytes; 0 where there is none.
+struct Place {
+  std::string file;
+  bool own = false;  ///< the file is the author's
+  unsigned line = 0, column = 0;
+};
+
+/// Replaces the text from a place up to another one.
+struct Fix {
+  Place begin;
+  unsigned end_line = 0, end_column = 0;
+  std::string text;
+};
+
+struct Note {
+  Place place;
+  std::string message;
+};
+
+/// As clang_module.h describes it.
+struct Diagnostic {
+  std::string id, group, level, message;
+  Place place;
+  unsigned begin = 0, end = 0;  ///< columns on its line
+  std::vector<Fix> fixes;
+  std::vector<Note> notes;
+};
+
+/// Everything said so far.
 struct Findings {
-  llvm::json::Array diagnostics;
+  std::vector<Diagnostic> diagnostics;
   bool equation_known = false;
 };
 
-/// "file", "own", "line" and "column" of a place; of a macro's text that of its use.
-inline llvm::json::Object place_of(const clang::SourceManager& files, clang::SourceLocation at) {
-  const clang::SourceLocation here = files.getFileLoc(at);
-  clang::PresumedLoc place;
-  if (here.isValid()) place = files.getPresumedLoc(here, /*UseLineDirectives=*/false);
-  llvm::json::Object said;
-  said["file"] = std::string(place.isValid() ? place.getFilename() : "");
-  said["own"] = place.isValid() && !files.isInSystemHeader(here);
-  said["line"] = place.isValid() ? place.getLine() : 0;
-  said["column"] = place.isValid() ? place.getColumn() : 0;
-  return said;
-}
+/// As JSON.
+std::string text_of(const Findings& findings);
+
+/// Of a macro's text that of its use.
+Place place_of(const clang::SourceManager& files, const clang::SourceLocation& at);
 
 /// The range as characters of one file; invalid where there is none.
-inline clang::CharSourceRange characters(const clang::SourceManager& files,
-                                         const clang::LangOptions& language, clang::CharSourceRange range) {
-  range.setBegin(files.getFileLoc(range.getBegin()));
-  range.setEnd(files.getFileLoc(range.getEnd()));
-  return clang::Lexer::makeFileCharRange(range, files, language);
-}
+clang::CharSourceRange characters(const clang::SourceManager& files, const clang::LangOptions& language,
+                                  const clang::CharSourceRange& range);
 
-/// Adds "begin" and "end": the columns that the ranges take up on the line of `at`, its own included.
-inline void add_range(llvm::json::Object& to, const clang::SourceManager& files,
-                      const clang::LangOptions& language, clang::SourceLocation at,
-                      llvm::ArrayRef<clang::CharSourceRange> ranges) {
-  const clang::SourceLocation here = files.getFileLoc(at);
-  const auto column = static_cast<unsigned>(to.getInteger("column").value_or(0));
-  unsigned begin = column, end = column + 1;
-  if (here.isValid()) {
-    const unsigned line = files.getSpellingLineNumber(here);
-    for (const clang::CharSourceRange& given : ranges) {
-      const clang::CharSourceRange range = characters(files, language, given);
-      if (range.isInvalid() || files.getFileID(range.getBegin()) != files.getFileID(here)) continue;
-      if (files.getSpellingLineNumber(range.getBegin()) == line)
-        begin = std::min(begin, files.getSpellingColumnNumber(range.getBegin()));
-      if (files.getSpellingLineNumber(range.getEnd()) == line)
-        end = std::max(end, files.getSpellingColumnNumber(range.getEnd()));
-    }
-  }
-  to["begin"] = begin;
-  to["end"] = end;
-}
+/// Puts `said` at `at`, with the columns that the ranges take up on its line, its own included.
+void put_at(Diagnostic& said, const clang::SourceManager& files, const clang::LangOptions& language,
+            const clang::SourceLocation& at, const std::vector<clang::CharSourceRange>& ranges);
 
 /// One fix-it, or nothing where its range is in a macro or in no file.
-inline void add_fix(llvm::json::Array& to, const clang::SourceManager& files,
-                    const clang::LangOptions& language, const clang::FixItHint& hint) {
-  if (hint.isNull() || hint.RemoveRange.getBegin().isMacroID() || hint.RemoveRange.getEnd().isMacroID())
-    return;
-  const clang::CharSourceRange range = clang::Lexer::makeFileCharRange(hint.RemoveRange, files, language);
-  if (range.isInvalid()) return;
-  llvm::json::Object fix = place_of(files, range.getBegin());
-  fix["end_line"] = files.getSpellingLineNumber(range.getEnd());
-  fix["end_column"] = files.getSpellingColumnNumber(range.getEnd());
-  fix["text"] = hint.CodeToInsert;
-  to.push_back(std::move(fix));
-}
+void add_fix(std::vector<Fix>& to, const clang::SourceManager& files, const clang::LangOptions& language,
+             const clang::FixItHint& hint);
 
 /// Looks at the author's own text once it is parsed, and adds to `findings`. Says nothing of a file with
 /// errors.

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <llvm/ADT/SmallString.h>
-
 #include <functional>
 #include <string>
 
@@ -13,7 +11,7 @@ namespace ondula::clang_module {
 
 /// What a result's `storage` points to.
 struct Output {
-  llvm::SmallString<0> object;
+  std::string object;
   std::string log;
   std::string dependencies;
   std::string findings;
@@ -22,5 +20,11 @@ struct Output {
 /// Fills `result` from what `work` makes; true where it succeeded. LLVM's targets are ready, floating-point
 /// state is the default one, the stack is deep. Throws nothing.
 void run_guarded(ondula_clang_result* result, const std::function<bool(Output&)>& work) noexcept;
+
+/// The work there is: an object of a kernel's text, an object of an author's file with what is found in it, a
+/// text laid out, whose includes stay in their order.
+bool compile(const ondula_clang_request& request, Output& output);
+bool build(const ondula_clang_program& program, Output& output);
+bool format(const ondula_clang_text& text, Output& output);
 
 }  // namespace ondula::clang_module

@@ -4,6 +4,8 @@
 #include <clang/AST/ASTContext.h>
 #include <clang/AST/ExprCXX.h>
 #include <clang/AST/RecursiveASTVisitor.h>
+#include <clang/Basic/SourceManager.h>
+#include <clang/Lex/Lexer.h>
 
 #include <map>
 #include <set>
@@ -25,10 +27,11 @@ using clang::SourceLocation;
 using clang::SourceRange;
 using clang::VarDecl;
 
-/// A declaration of an equation's: parameter(...), scalar(...), vector(...), symmetric_tensor(...).
+/// A declaration of an equation's: parameter(...), scalar(...) and so on.
 struct Declaration {
   std::string call, name;
-  bool is_field() const { return call != "parameter"; }
+  bool is_model() const { return call == "parameter" || call == "uniform"; }
+  bool is_field() const { return !call.empty() && !is_model(); }
 };
 
 /// What is known of a local variable.
@@ -232,20 +235,11 @@ class Linter final : public clang::RecursiveASTVisitor<Linter> {
             const std::vector<FixItHint>& hints = {}) {
     at = files_.getFileLoc(at);
     if (!own(at) || !told_.insert({id, at.getRawEncoding()}).second) return;
-    llvm::json::Object said = place_of(files_, at);
-    std::vector<CharSourceRange> ranges;
     if (range.isInvalid()) range = SourceRange(at);
-    ranges.push_back(CharSourceRange::getTokenRange(range));
-    add_range(said, files_, context_.getLangOpts(), at, ranges);
-    llvm::json::Array fixes;
-    for (const FixItHint& hint : hints) add_fix(fixes, files_, context_.getLangOpts(), hint);
-    said["id"] = id;
-    said["group"] = "";
-    said["level"] = "warning";
-    said["message"] = message;
-    // Half a fix is none.
-    said["fixes"] = fixes.size() == hints.size() ? std::move(fixes) : llvm::json::Array();
-    said["notes"] = llvm::json::Array();
+    Diagnostic said{.id = id, .level = "warning", .message = message};
+    put_at(said, files_, context_.getLangOpts(), at, {CharSourceRange::getTokenRange(range)});
+    for (const FixItHint& hint : hints) add_fix(said.fixes, files_, context_.getLangOpts(), hint);
+    if (said.fixes.size() != hints.size()) said.fixes.clear();  // half a fix is none
     findings_.diagnostics.push_back(std::move(said));
   }
 
@@ -289,7 +283,8 @@ class Linter final : public clang::RecursiveASTVisitor<Linter> {
     const auto* call = llvm::dyn_cast_or_null<clang::CXXMemberCallExpr>(e);
     if (call == nullptr || call->getMethodDecl() == nullptr || call->getNumArgs() == 0) return {};
     const clang::CXXMethodDecl* method = call->getMethodDecl();
-    static const std::set<std::string> calls = {"parameter", "scalar", "vector", "symmetric_tensor"};
+    static const std::set<std::string> calls = {"parameter", "uniform",          "scalar",
+                                                "vector",    "symmetric_tensor", "axial_vector"};
     if (dsl_class(context_.getRecordType(method->getParent())) != "Author" ||
         !calls.contains(method->getNameAsString()))
       return {};
@@ -311,12 +306,11 @@ class Linter final : public clang::RecursiveASTVisitor<Linter> {
     if (local.reads == 0 && declared.call.empty()) {
       tell("unused-variable", v.getLocation(), {},
            v.getNameAsString() + " is computed and never read: use it, or drop it");
-    } else if (local.reads == 0 && !declared.is_field()) {
+    } else if (local.reads == 0 && declared.is_model()) {
       tell_unused_parameter(v.getLocation(), declared.name);
     } else if (local.reads == 0) {
       tell_unused_field(v.getLocation(), declared.name);
-    } else if (!declared.call.empty() && declared.is_field() && !local.evolves &&
-               local.reads == local.operands) {
+    } else if (declared.is_field() && !local.evolves && local.reads == local.operands) {
       tell("field-never-evolves", v.getLocation(), {},
            "field " + declared.name + " never evolves: write evolve(dt(" + v.getNameAsString() +
                ") = ...) or evolve(dtt(" + v.getNameAsString() + ") = ...)");
@@ -334,8 +328,8 @@ class Linter final : public clang::RecursiveASTVisitor<Linter> {
   void dropped(const Expr& statement) {
     const Expr* e = plain(&statement);
     const Declaration declared = declaration(e);
-    if (declared.call == "parameter") tell_unused_parameter(e->getBeginLoc(), declared.name);
-    if (!declared.call.empty() && declared.is_field()) tell_unused_field(e->getBeginLoc(), declared.name);
+    if (declared.is_model()) tell_unused_parameter(e->getBeginLoc(), declared.name);
+    if (declared.is_field()) tell_unused_field(e->getBeginLoc(), declared.name);
     const auto* call = llvm::dyn_cast<clang::CXXOperatorCallExpr>(e);
     if (call == nullptr || call->getOperator() != clang::OO_Equal ||
         dsl_class(call->getArg(0)->getType()) != "TimeDerivative")

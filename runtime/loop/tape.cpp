@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "compiler/error.hpp"
+#include "compiler/ir/ratios.hpp"
 
 namespace ondula::loop {
 namespace {
@@ -16,44 +17,6 @@ namespace {
 using ir::Expr;
 using ir::Extents;
 using ir::Kind;
-
-/// c/e with c free of parameters.
-struct Ratio {
-  std::vector<Expr> above;  ///< factors of c
-  Expr below;               ///< e, null for 1
-};
-
-bool steady(Expr e) { return !ir::contains(e, Kind::parameter); }
-
-std::optional<Ratio> ratio_of(Expr e) {
-  if (steady(e)) return Ratio{{e}, {}};
-  if (e->kind == Kind::quotient && steady(e->args[0])) return Ratio{{e->args[0]}, e->args[1]};
-  if (e->kind != Kind::product) return {};
-  Ratio result;
-  for (const Expr factor : e->args) {
-    if (steady(factor)) {
-      result.above.push_back(factor);
-      continue;
-    }
-    if (factor->kind != Kind::quotient || !steady(factor->args[0]) || result.below) return {};
-    result.above.push_back(factor->args[0]);
-    result.below = factor->args[1];
-  }
-  return result;
-}
-
-/// The terms of a denominator that is a sum of ratios; empty for any other.
-std::vector<Ratio> ratios_of(Expr denominator) {
-  std::vector<Ratio> result;
-  const bool sum = denominator->kind == Kind::sum;
-  for (const Expr term : sum ? denominator->args : std::vector<Expr>{denominator}) {
-    const std::optional<Ratio> ratio = ratio_of(term);
-    if (!ratio) return {};
-    result.push_back(*ratio);
-  }
-  const bool any = std::any_of(result.begin(), result.end(), [](const Ratio& r) { return bool(r.below); });
-  return any ? result : std::vector<Ratio>{};
-}
 
 class Writer {
  public:
@@ -143,10 +106,10 @@ class Writer {
   }
 
   std::size_t quotient(Expr e, const Extents& at) {
-    const std::vector<Ratio> ratios = ratios_of(e->args[1]);
+    const std::vector<ir::Ratio> ratios = ir::ratios_of(e->args[1]);
     if (ratios.empty()) return push({.op = TapeOp::divide, .args = written(e->args, at)});
     std::vector<std::size_t> args;
-    for (const Ratio& ratio : ratios) {
+    for (const ir::Ratio& ratio : ratios) {
       args.push_back(chain(TapeOp::multiply, ratio.above, at));
       args.push_back(ratio.below ? write(ratio.below, at) : constant(1));
     }

@@ -230,4 +230,20 @@ double host_error(const EquationDefinition& equation, const EngineCase& c) {
   return worst;
 }
 
+std::vector<std::vector<double>> nameless_fields(const EquationDefinition& equation) {
+  const ir::Equation stated = equation.instantiate({"z", "x"});
+  EngineCase c;
+  c.domain = layered({24, 70}, 5);
+  c.order = 4;
+  c.dtype = DType::float32;
+  c.steps = 30;
+  c.models[stated.parameters.at(0).name] = scattered(c.domain, 1500, 3000, 1);
+  c.models[stated.parameters.at(1).name] = {50};
+  c.sources[stated.sources.at(0)] = 1;
+  const auto fields = host_fields(equation, c);
+  std::vector<std::vector<double>> result;
+  for (const ir::Field& field : stated.fields) result.push_back(fields.at(field.name));
+  return result;
+}
+
 }  // namespace ondula::test

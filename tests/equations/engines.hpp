@@ -80,6 +80,10 @@ std::map<std::string, std::vector<double>> reference_fields(const EquationDefini
 std::map<std::string, std::vector<double>> host_fields(const EquationDefinition& equation,
                                                        const EngineCase& c, int threads = 2);
 
+/// The fields, in the order of their declaration, after some steps of an equation of two parameters, a speed
+/// and another: from the kernels in float32, in 2-D, whatever anything is called.
+std::vector<std::vector<double>> nameless_fields(const EquationDefinition& equation);
+
 /// The fields after the last step from any text that has the host's entry points for `compilation`'s kernels.
 std::map<std::string, std::vector<double>> text_fields(const passes::Compilation& compilation,
                                                        const EngineCase& c, const std::string& text,

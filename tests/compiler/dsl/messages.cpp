@@ -5,22 +5,11 @@
 #include "compiler/dsl/dsl.hpp"
 #include "compiler/error.hpp"
 #include "compiler/passes/pipeline.hpp"
-#include "tests/support/messages.hpp"
+#include "tests/compiler/dsl/complaint.hpp"
 
 namespace ondula::test {
 
 namespace {
-
-/// The line of the mistake; the body sets it just before.
-unsigned& mistake() {
-  static unsigned line = 0;
-  return line;
-}
-
-std::string complaint(const EquationDefinition& definition) {
-  mistake() = 0;
-  return message_of<UserError>([&] { passes::compile(definition, {.axes = {"z", "x"}}); });
-}
 
 /// The whole message behind the place, whose column the compiler of the tests counts as it likes.
 void check_message(const EquationDefinition& definition, const std::string& expected) {

@@ -7,37 +7,9 @@
 #include "compiler/passes/check.hpp"
 #include "compiler/passes/discretize_time.hpp"
 #include "equations/equations.hpp"
-#include "tests/support/messages.hpp"
+#include "tests/compiler/dsl/complaint.hpp"
 
 namespace ondula::test {
-
-namespace {
-
-/// The line of the mistake in the equation that is being instantiated; the body sets it just before.
-unsigned& mistake() {
-  static unsigned line = 0;
-  return line;
-}
-
-/// What the DSL or the first passes say about an equation.
-std::string complaint(const EquationDefinition& definition, int dims = 2) {
-  mistake() = 0;
-  return message_of<UserError>(
-      [&] { passes::discretize_time(passes::check(definition.instantiate(default_axes(dims))), 8); });
-}
-
-/// The complaint names this file, the line marked, the equation, and holds `parts`.
-void check_complaint(const EquationDefinition& definition, const std::vector<std::string>& parts,
-                     int dims = 2) {
-  const std::string message = complaint(definition, dims);
-  INFO(message);
-  CHECK(mistake() > 0);
-  CHECK(message.find("mistakes.cpp:" + std::to_string(mistake()) + ":") != std::string::npos);
-  CHECK(message.find("equation " + definition.name()) != std::string::npos);
-  check_mentions(message, parts);
-}
-
-}  // namespace
 
 EQUATION(wrong_unit, "vp where vp^2 belongs") {
   auto vp = parameter("vp", "m/s");
