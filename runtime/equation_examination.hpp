@@ -27,9 +27,17 @@ struct EquationExamination {
 /// Clang module is missing.
 EquationExamination examine_equations(const std::string& path, const EquationFileOptions& options = {});
 
-/// What the language has against the equations over 1, 2 and 3 axes: each complaint once, as an error with id
-/// "language". Runs the authors' texts.
-std::vector<lint::Finding> language_findings(const std::vector<EquationDefinition>& definitions,
-                                             const EquationExamination& examined);
+/// What the language has against equations.
+struct LanguageFindings {
+  /// Each complaint once, as an error with id "language": of equations that can be stated over 1, 2 or 3 axes
+  /// in none of these.
+  std::vector<lint::Finding> findings;
+  /// "equation mine, 1-D: MESSAGE": of the others, where they cannot. An equation may be for the plane alone.
+  std::vector<std::string> elsewhere;
+};
+
+/// Runs the authors' texts.
+LanguageFindings language_findings(const std::vector<EquationDefinition>& definitions,
+                                   const EquationExamination& examined);
 
 }  // namespace ondula

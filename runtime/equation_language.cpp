@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <regex>
+#include <string>
+#include <utility>
 
 #include "compiler/error.hpp"
 #include "compiler/passes/pipeline.hpp"
@@ -39,25 +41,40 @@ bool is_told(const lint::Finding& complaint, const std::vector<lint::Finding>& f
   });
 }
 
+/// Whether its line, or its very message, is among them.
+bool is_known(const lint::Finding& finding, const std::vector<lint::Finding>& all) {
+  return std::any_of(all.begin(), all.end(), [&](const lint::Finding& other) {
+    const bool line = other.file == finding.file && other.line == finding.line && finding.line > 0;
+    return line || other.message == finding.message;
+  });
+}
+
 }  // namespace
 
-std::vector<lint::Finding> language_findings(const std::vector<EquationDefinition>& definitions,
-                                             const EquationExamination& examined) {
-  std::vector<lint::Finding> all;
+LanguageFindings language_findings(const std::vector<EquationDefinition>& definitions,
+                                   const EquationExamination& examined) {
+  LanguageFindings all;
   for (const EquationDefinition& definition : definitions) {
     lint::Lines lines(definition.file(), examined.text);
+    std::vector<std::pair<int, lint::Finding>> refused;
     for (const int dims : {1, 2, 3}) {
       try {
         passes::compile(definition, {.axes = default_axes(dims)});
       } catch (const UserError& error) {
-        lint::Finding finding = finding_in(error.what(), definition.file(), lines);
-        const bool known = std::any_of(all.begin(), all.end(), [&](const lint::Finding& other) {
-          return other.file == finding.file && other.line == finding.line && finding.line > 0;
-        });
-        const bool repeated = std::any_of(all.begin(), all.end(), [&](const lint::Finding& other) {
-          return other.message == finding.message;
-        });
-        if (!known && !repeated && !is_told(finding, examined.findings)) all.push_back(std::move(finding));
+        refused.emplace_back(dims, finding_in(error.what(), definition.file(), lines));
+      }
+    }
+    const bool nowhere = refused.size() == 3;
+    for (auto& [dims, finding] : refused) {
+      if (is_told(finding, examined.findings)) continue;
+      if (!nowhere) {
+        const std::string own = "equation " + definition.name() + ": ";
+        const std::string message =
+            finding.message.starts_with(own) ? finding.message.substr(own.size()) : finding.message;
+        all.elsewhere.push_back("equation " + definition.name() + ", " + std::to_string(dims) +
+                                "-D: " + message);
+      } else if (!is_known(finding, all.findings)) {
+        all.findings.push_back(std::move(finding));
       }
     }
   }

@@ -23,8 +23,10 @@ using Json = nlohmann::ordered_json;
 
 constexpr int compile_failed = 3;
 
-/// Everything found in a file: by the compiler, by the linter, and by the language over 1, 2 and 3 axes.
-EquationExamination examine(const std::string& file) {
+/// Everything found in a file: by the compiler, by the linter, and by the language over 1, 2 and 3 axes; to
+/// `elsewhere` goes for how many axes an equation is not.
+EquationExamination examine(const std::string& file, std::vector<std::string>& elsewhere) {
+  elsewhere.clear();
   EquationFileOptions options;
   options.log = [](const std::string& text) { fmt::print(stderr, "{}", text); };
   EquationExamination examined = examine_equations(file, options);
@@ -33,8 +35,9 @@ EquationExamination examine(const std::string& file) {
                   [](const lint::Finding& finding) { return finding.id == "infinite-recursion"; });
   if (!examined.compiled || endless) return examined;
   try {
-    for (lint::Finding& complaint : language_findings(examined.load(), examined))
-      examined.findings.push_back(std::move(complaint));
+    LanguageFindings language = language_findings(examined.load(), examined);
+    elsewhere = std::move(language.elsewhere);
+    for (lint::Finding& complaint : language.findings) examined.findings.push_back(std::move(complaint));
   } catch (const UserError& error) {  // it states no equation, say
     examined.findings.push_back({.id = "language",
                                  .error = true,
@@ -66,12 +69,14 @@ std::string summary(const EquationExamination& examined, std::size_t fixed) {
   return text;
 }
 
-void print(const LintCommand& command, const EquationExamination& examined, std::size_t fixed, int status) {
+void print(const LintCommand& command, const EquationExamination& examined,
+           const std::vector<std::string>& elsewhere, std::size_t fixed, int status) {
   if (command.voice.json) {
     Json findings = Json::array();
     for (const lint::Finding& finding : examined.findings) findings.push_back(lint::json_of(finding));
     fmt::print("{}\n", Json{{"file", command.file},
                             {"findings", findings},
+                            {"elsewhere", elsewhere},
                             {"more", examined.more},
                             {"fixed", fixed},
                             {"status", status}}
@@ -80,6 +85,8 @@ void print(const LintCommand& command, const EquationExamination& examined, std:
   }
   for (const lint::Finding& finding : examined.findings) fmt::print("{}", lint::text_of(finding));
   fmt::print(stderr, "{}", examined.log);
+  if (!command.voice.quiet)
+    for (const std::string& note : elsewhere) fmt::print("not for all dimensions: {}\n", note);
   if (examined.more > 0) fmt::print("and {}\n", count_of(examined.more, "more error"));
 }
 
@@ -95,14 +102,15 @@ CLI::App* add_lint_command(CLI::App& program, LintCommand& command) {
 }
 
 void lint_file(const LintCommand& command) {
-  EquationExamination examined = examine(command.file);
+  std::vector<std::string> elsewhere;
+  EquationExamination examined = examine(command.file, elsewhere);
   std::size_t fixed = 0;
   if (command.fix) {
     fixed = lint::write_fixes(command.file, examined.text, examined.findings);
-    if (fixed > 0) examined = examine(command.file);
+    if (fixed > 0) examined = examine(command.file, elsewhere);
   }
   const int status = !examined.compiled ? compile_failed : examined.findings.empty() ? 0 : 1;
-  print(command, examined, fixed, status);
+  print(command, examined, elsewhere, fixed, status);
   const std::string result = summary(examined, fixed);
   if (status == compile_failed)
     throw Answered(fmt::format("{} does not compile: {}", command.file, result), status);

@@ -332,6 +332,8 @@ Maybe nature(const Problem& p) {
     return Answer{"operands",
                   "a comparison of parameters is not known yet: write where(...) in place of if and ?:",
                   {}};
+  if (message.starts_with("attempt to use a deleted function") && p.column > 1 && p.line[p.column - 2] == '[')
+    return Answer{"operands", "components are named by their axes: write v[\"x\"], s[\"xz\"]", {}};
   if (!has(message, "Tensor'")) return {};
   if (has(message, "does not provide a subscript operator"))
     return Answer{"operands", "an expression has no indices: an equation is stated for whole fields", {}};

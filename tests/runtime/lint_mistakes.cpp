@@ -87,6 +87,7 @@ TEST_CASE("wrong equation files, a corpus: lines that C++ rejects") {
         "12: a comparison of parameters is not known yet: write where(...) in place of if and ?: [operands]"},
        {"if (vp) return;",
         "7: an expression is neither true nor false: no if and no ?: can ask for its value [operands]"},
+       {"auto r = u[0];", "14: components are named by their axes: write v[\"x\"], s[\"xz\"] [operands]"},
        {"auto s = u(1);",
         "12: an expression is no function: is a * missing before the parenthesis? [operands]"},
        {"u += vp;", "5: += is not for expressions: write u = u + ... [operands]"},
@@ -103,7 +104,7 @@ TEST_CASE("wrong equation files, a corpus: lines that C++ rejects") {
        {"auto ab = std::sqrt(vp);",
         "13: std::sqrt() of a number needs #include <cmath>; of an expression write sqrt(vp), without std:: "
         "[std-math]"},
-       {"auto ac = (u + vp;", "20: expected ')' to match this '(' at 5:13 [compiler]"}});
+       {"auto ac = (u + vp;", "20: expected ')' to match this '(' at 6:13 [compiler]"}});
 }
 
 TEST_CASE("wrong equation files, a corpus: mathematics of std, and what headers reject") {

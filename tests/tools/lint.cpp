@@ -100,6 +100,21 @@ TEST_CASE("lint: the language's own complaints, files that do not compile, and t
           "      |       ^\n");
 }
 
+TEST_CASE("lint: an equation for some dimensions is no finding, and said; the ten examples are clean") {
+  ONDULA_NEEDS_CLANG();
+  std::size_t some = 0, files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("docs/examples/equations")) {
+    const Outcome outcome = run_program({"lint", entry.path().string()});
+    CAPTURE(outcome.out);
+    CHECK(outcome.status == 0);
+    CHECK(outcome.out.ends_with(": nothing found\n"));
+    if (outcome.out.starts_with("not for all dimensions: equation ")) ++some;
+    ++files;
+  }
+  CHECK(files == 10);
+  CHECK(some == 5);
+}
+
 TEST_CASE("lint: every load of a file warns of what the linter finds, once") {
   ONDULA_NEEDS_CLANG();
   Workshop shop;
