@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "compiler/error.hpp"
+#include "compiler/passes/positive.hpp"
 #include "runtime/scheme_terms.hpp"
 
 // Why these conditions suffice: numerics.md, Damping and memory. Each field g of one stage that the other
@@ -88,27 +89,11 @@ class Damping {
       case ir::Kind::quotient:
         return std::all_of(e->args.begin(), e->args.end(), [&](Expr arg) { return nonnegative(arg); });
       default:
-        return false;
+        return positive(e);
     }
   }
 
-  bool positive(Expr e) const {
-    switch (e->kind) {
-      case ir::Kind::constant:
-        return e->number.value() > 0;
-      case ir::Kind::parameter:
-        return program_.find_parameter(e->name)->sign == ir::Sign::positive;
-      case ir::Kind::sum:
-        return nonnegative(e) &&
-               std::any_of(e->args.begin(), e->args.end(), [&](Expr a) { return positive(a); });
-      case ir::Kind::average:
-      case ir::Kind::product:
-      case ir::Kind::quotient:
-        return std::all_of(e->args.begin(), e->args.end(), [&](Expr arg) { return positive(arg); });
-      default:
-        return false;
-    }
-  }
+  bool positive(Expr e) const { return passes::zeros(program_, e) == passes::Zeros::positive; }
 
   std::vector<Part> drive_of(const std::string& field) const {
     std::vector<Part> parts;
